@@ -1,0 +1,70 @@
+# `make demo` and `make test` need Python 3.11+, Java 17+, make and git; the rest they fetch.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+READY := $(VENV)/.ready
+CODE := $(wildcard src tests examples bench)
+UNIT := not (spark or kill or slow or soak)
+
+# Spark's workers must be this Python: one without pyarrow only says "failed to connect back".
+export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
+export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(PYTHON)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup lint unit check test demo bench soak format lock clean
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+setup: $(READY) ## build .venv from requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@test -x $(PYTHON) || { \
+	  for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	    if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	      echo "making $(VENV) with $$name"; exec $$name -m venv $(VENV); \
+	    fi; \
+	  done; \
+	  echo "Penstock needs Python 3.11 or newer on PATH." >&2; exit 1; }
+	@# The lock pins uv as well: its entry, hashes and all, is what pip is given.
+	@awk '/^[^ #]/ { wanted = /^uv==/ } wanted' requirements.lock > $(VENV)/uv.txt
+	$(PYTHON) -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt
+	$(VENV)/bin/uv pip sync --python $(PYTHON) --require-hashes requirements.lock
+	$(VENV)/bin/uv pip install --python $(PYTHON) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lint: $(READY)
+	$(VENV)/bin/ruff format --check $(CODE)
+	$(VENV)/bin/ruff check $(CODE)
+	$(VENV)/bin/mypy $(CODE)
+	$(VENV)/bin/lint-imports
+
+unit: $(READY)
+	$(PYTHON) -m pytest -q -m "$(UNIT)"
+
+check: lint unit ## the fast loop: format, lint, types, imports, unit tests
+
+test: lint ## everything but the soak
+	$(PYTHON) -m pytest -m "not soak"
+
+demo: $(READY) ## page views, through Spark, counted live
+	@$(PYTHON) -m examples.demo
+
+bench: $(READY) ## the numbers of docs/performance.md
+	$(PYTHON) -m bench
+
+soak: $(READY) ## the long fault and property runs
+	$(PYTHON) -m pytest -m soak --hypothesis-profile=soak -o timeout=0
+
+format: $(READY) ## write the code as `check` wants it
+	$(VENV)/bin/ruff format $(CODE)
+	$(VENV)/bin/ruff check --fix $(CODE)
+
+lock: $(READY) ## resolve pyproject.toml anew; UPGRADE=--upgrade for newer versions
+	$(VENV)/bin/uv pip compile pyproject.toml --all-extras --group dev --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --quiet $(UPGRADE) \
+	  --output-file requirements.lock
+
+clean: ## remove .venv and what tools left behind
+	rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

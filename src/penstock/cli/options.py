@@ -1,0 +1,34 @@
+"""Parameters that commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.config import KEYS, Settings, load_settings
+from penstock.errors import PenstockError
+
+
+def settings_of(context: typer.Context) -> Settings:
+    """Give the settings in force, the flags of this command line first."""
+    given = context.find_root().params
+    names = {key.name: key.flag.removeprefix("--").replace("-", "_") for key in KEYS}
+    return load_settings({key: given[name] for key, name in names.items() if given.get(name)})
+
+
+def complete_topic(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete a topic's name from the directories of the log, without opening it."""
+    try:
+        topics = settings_of(ctx).log_directory / "topics"
+        names = sorted(entry.name for entry in topics.iterdir() if entry.is_dir())
+    except (OSError, PenstockError):
+        # There is nobody to tell during completion; the command itself will say what is wrong.
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TopicArgument = Annotated[
+    str, typer.Argument(metavar="TOPIC", help="A topic's name.", autocompletion=complete_topic)
+]

@@ -1,0 +1,244 @@
+"""Settings, each taken from the first place that has it.
+
+A flag wins over a `PENSTOCK_*` variable, a variable over the project's `penstock.toml` (the
+nearest one, looking upwards from the working directory), that file over the user's own, and
+all of them over the default. A relative path in a file is relative to that file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from penstock.errors import ConfigError, did_you_mean
+
+PROJECT_FILE = "penstock.toml"
+
+_MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
+_BOOLEANS = {
+    "1": True, "on": True, "true": True, "yes": True,
+    "0": False, "off": False, "false": False, "no": False,
+}  # fmt: skip
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force and, by key, where each comes from."""
+
+    home: Path
+    spark_master: str
+    spark_driver_memory: str
+    debug: bool
+    origins: Mapping[str, str]
+
+    @property
+    def log_directory(self) -> Path:
+        """Where the embedded log is kept."""
+        return self.home / "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Key(Generic[T]):
+    """A setting's name, what it is for, and how its text or TOML value is read."""
+
+    name: str
+    meaning: str
+    default: str
+    parse: Callable[[object, Path], T]
+    kind: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return "PENSTOCK_" + self.name.replace(".", "_").upper()
+
+    @property
+    def flag(self) -> str:
+        """The command-line flag that sets it."""
+        return "--" + self.name.rpartition(".")[2].replace("_", "-")
+
+
+def _parse_path(value: object, directory: Path) -> Path:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return Path(os.path.normpath(directory / Path(value).expanduser()))
+
+
+def _parse_text(value: object, _: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def _parse_memory(value: object, _: Path) -> str:
+    if not isinstance(value, str) or not _MEMORY.fullmatch(value):
+        raise ValueError
+    return value.lower()
+
+
+def _parse_boolean(value: object, _: Path) -> bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or value.lower() not in _BOOLEANS:
+        raise ValueError
+    return _BOOLEANS[value.lower()]
+
+
+DEBUG = Key("debug", "Show tracebacks.", "false", _parse_boolean, "true or false")
+HOME = Key("home", "The directory that holds the log.", ".penstock", _parse_path, "a path")
+MASTER = Key("spark.master", "Where Spark runs.", "local[*]", _parse_text, "a text")
+DRIVER_MEMORY = Key(
+    "spark.driver_memory", "Memory for Spark's JVM.", "1g", _parse_memory, 'a size such as "2g"'
+)
+KEYS: tuple[Key[bool] | Key[Path] | Key[str], ...] = (DEBUG, HOME, DRIVER_MEMORY, MASTER)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One place settings come from."""
+
+    values: Mapping[str, object]
+    origins: Mapping[str, str]
+    directory: Path
+
+
+def load_settings(
+    flags: Mapping[str, str | bool] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Settings:
+    """Read every place once and give the settings in force; `flags` are by key."""
+    variables = os.environ if environment is None else environment
+    start = Path.cwd() if directory is None else directory
+    layers = list(_layers(flags or {}, variables, start))
+    origins: dict[str, str] = {}
+
+    def take(key: Key[T]) -> T:
+        value, origins[key.name] = _first(key, layers)
+        return value
+
+    return Settings(
+        debug=take(DEBUG),
+        home=take(HOME),
+        spark_driver_memory=take(DRIVER_MEMORY),
+        spark_master=take(MASTER),
+        origins=origins,
+    )
+
+
+def stray_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The `PENSTOCK_*` variables that set nothing, each with the name that was perhaps meant."""
+    known = [key.variable for key in KEYS]
+    return {
+        name: did_you_mean(name, known)
+        for name in sorted(environment)
+        if name.startswith("PENSTOCK_") and name not in known
+    }
+
+
+def _layers(
+    flags: Mapping[str, str | bool], variables: Mapping[str, str], start: Path
+) -> Iterator[_Layer]:
+    yield _Layer(flags, {key.name: f"flag {key.flag}" for key in KEYS}, start)
+    yield _Layer(
+        {key.name: variables[key.variable] for key in KEYS if variables.get(key.variable)},
+        {key.name: f"variable {key.variable}" for key in KEYS},
+        start,
+    )
+    project = _project_file(start)
+    if project is not None:
+        yield _read_file(project)
+    user = _user_file(variables)
+    if user is not None and _is_file(user):
+        yield _read_file(user)
+    yield _Layer(
+        {key.name: key.default for key in KEYS}, {key.name: "default" for key in KEYS}, start
+    )
+
+
+def _first(key: Key[T], layers: list[_Layer]) -> tuple[T, str]:
+    layer = next(layer for layer in layers if key.name in layer.values)
+    value, origin = layer.values[key.name], layer.origins[key.name]
+    try:
+        return key.parse(value, layer.directory), origin
+    except ValueError:
+        raise ConfigError(
+            "CONFIG_VALUE",
+            f'setting "{key.name}" is not {key.kind}: {value!r} ({origin})',
+            hint=f"Give {key.kind}; the default is {key.default}.",
+        ) from None
+
+
+def _project_file(start: Path) -> Path | None:
+    candidates = (folder / PROJECT_FILE for folder in (start, *start.parents))
+    return next((file for file in candidates if _is_file(file)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
+
+
+def _user_file(variables: Mapping[str, str]) -> Path | None:
+    base = variables.get("XDG_CONFIG_HOME")
+    if base:
+        return Path(base) / "penstock" / "config.toml"
+    home = variables.get("HOME")
+    return Path(home) / ".config" / "penstock" / "config.toml" if home else None
+
+
+def _read_file(file: Path) -> _Layer:
+    try:
+        text = file.read_text(encoding="utf-8")
+        values = dict(_flatten(tomllib.loads(text)))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            "CONFIG_FILE",
+            f'settings file "{file}" cannot be read: {error}',
+            hint="Correct the file, or move it away.",
+        ) from error
+    known = [key.name for key in KEYS]
+    origins = {name: f"{file}:{_line_of(name, text)}" for name in values}
+    for name in values:
+        if name not in known:
+            raise ConfigError(
+                "CONFIG_KEY",
+                f'setting "{name}" does not exist ({origins[name]})',
+                hint=did_you_mean(name, known) or f"Settings: {', '.join(known)}.",
+            )
+    return _Layer(values, origins, file.parent)
+
+
+def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _line_of(name: str, text: str) -> int:
+    """The line that sets a key; that of the table that holds it where it is set inline."""
+    section, best = "", 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = re.sub(r"[\s\"']", "", line.partition("#")[0])
+        if words.startswith("["):
+            section = words.strip("[]") + "."
+            here = section.rstrip(".")
+        else:
+            here = section + words.partition("=")[0]
+        if here == name:
+            return number
+        if name.startswith(f"{here}."):
+            best = number
+    return best

@@ -1,0 +1,127 @@
+"""The active segment: the one file of a partition that takes appends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penstock.errors import CorruptionError
+from penstock.log.embedded.boot import UNKNOWN_BOOT, this_boot
+from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.head import NEWEST, OLDEST, Head, OpenTransaction
+from penstock.log.embedded.index import ENTRY_SIZE, IndexEntry, encode_index_entry
+from penstock.log.embedded.manifest import segment_name
+from penstock.log.embedded.segment import last_intact_position, read_headers
+from penstock.log.storage import Bytes, Storage
+from penstock.log.topic import TopicConfig
+
+
+class ActiveSegment:
+    """Writes frames and their sparse index; used only while the partition's lock is held."""
+
+    def __init__(self, storage: Storage, directory: str, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.path = f"{directory}/{segment_name(base_offset)}.seg"
+        self.file = storage.open(self.path, create=True)
+        self._index = storage.open(f"{directory}/{segment_name(base_offset)}.idx", create=True)
+        self._index_size = self._index.size() // ENTRY_SIZE * ENTRY_SIZE
+        self._indexed_position = 0
+        self._synced = True
+
+    def write(self, position: int, parts: Sequence[Bytes]) -> None:
+        """Write at a position; what lies beyond the head is nobody's."""
+        self._synced = False
+        self.file.write_at(position, parts)
+
+    def index(self, head: Head, interval: int) -> None:
+        """Note where the next frame begins, once in a while."""
+        if head.end_position - self._indexed_position < interval:
+            return
+        entry = IndexEntry(head.end_offset, head.end_position, head.active_max_timestamp)
+        self._index.write_at(self._index_size, [encode_index_entry(entry)])
+        self._index_size += ENTRY_SIZE
+        self._indexed_position = head.end_position
+
+    def sync(self) -> None:
+        """Return when all frames written so far would survive a power cut."""
+        if not self._synced:
+            self.file.sync()
+            self._synced = True
+
+    def forget_sync(self) -> None:
+        """Another process wrote here: a sync is owed although this one wrote nothing."""
+        self._synced = False
+
+    def clear(self) -> None:
+        """Empty a file that a roll killed before its head was published left behind."""
+        self.file.truncate(0)
+        self._index.truncate(0)
+        self._index_size = 0
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.file.close()
+        self._index.close()
+
+
+def follow_frame(head: Head, frame: Frame) -> Head:
+    """The head after one more frame in the active segment."""
+    opened = head.open
+    if frame.is_marker:
+        opened = tuple(item for item in opened if item.key != frame.transaction_key)
+    elif frame.is_transactional and all(item.key != frame.transaction_key for item in opened):
+        opened = (*opened, OpenTransaction(*frame.transaction_key, frame.base_offset))
+    times = () if frame.is_marker else (frame.min_timestamp, frame.max_timestamp)
+    return replace(
+        head,
+        end_offset=frame.next_offset,
+        end_position=head.end_position + frame.length,
+        active_records=head.active_records + frame.records,
+        active_min_timestamp=min(head.active_min_timestamp, *times) if times
+        else head.active_min_timestamp,
+        active_max_timestamp=max(head.active_max_timestamp, *times) if times
+        else head.active_max_timestamp,
+        active_since=head.active_since if head.active_since >= 0 else frame.appended_at,
+        open=opened,
+    )
+
+
+def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Head:
+    """Cut what a killed writer left behind the head; after a power cut keep what was synced.
+
+    Within one start of the machine the head is exact, so bytes beyond it were never
+    acknowledged. After a restart the head on disk may be older than synced frames, and
+    frames of topics that do not sync may be missing.
+    """
+    boot = this_boot()
+    if head.boot == boot and boot != UNKNOWN_BOOT:
+        if active.file.size() > head.end_position:
+            active.file.truncate(head.end_position)
+        return head
+    size = active.file.size()
+    begin = head if config.fsync == "always" else _emptied(head)
+    if size < begin.end_position:
+        raise CorruptionError(
+            "SEGMENT_SHORT",
+            f'the segment "{active.path}" has {size} bytes, its head names {head.end_position}',
+            hint="Restore the file from a copy; records beyond its end are gone.",
+        )
+    intact = last_intact_position(active.file, begin.end_position, size, begin.end_offset)
+    mended = begin
+    for frame, _ in read_headers(active.file, active.path, begin.end_position, intact):
+        mended = follow_frame(mended, frame)
+    if size > intact:
+        active.file.truncate(intact)
+    return replace(mended, boot=boot)
+
+
+def _emptied(head: Head) -> Head:
+    return replace(
+        head,
+        end_offset=head.active_base,
+        end_position=0,
+        active_records=0,
+        active_min_timestamp=NEWEST,
+        active_max_timestamp=OLDEST,
+        open=tuple(item for item in head.open if item.first_offset < head.active_base),
+    )

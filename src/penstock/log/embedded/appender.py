@@ -1,0 +1,369 @@
+"""Appending to one partition: one writer at a time, any process, nothing half done."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from penstock.clock import Clock
+from penstock.errors import RecordError, TopicError
+from penstock.log.embedded.aborted import (
+    ENTRY_SIZE as ABORTED_SIZE,
+)
+from penstock.log.embedded.aborted import (
+    AbortedTransaction,
+    aborted_file,
+    encode_aborted,
+)
+from penstock.log.embedded.active import ActiveSegment, follow_frame, mend_tail
+from penstock.log.embedded.batch import EncodedRows, Placement, place
+from penstock.log.embedded.boot import this_boot
+from penstock.log.embedded.decisions import TransactionDecisions
+from penstock.log.embedded.frame import (
+    ABORT_MARKER,
+    COMMIT_MARKER,
+    TRANSACTIONAL,
+    Frame,
+    encode_frame,
+)
+from penstock.log.embedded.head import (
+    HEAD_FILE,
+    NEWEST,
+    OLDEST,
+    Head,
+    OpenTransaction,
+    publish_head,
+    read_head,
+)
+from penstock.log.embedded.manifest import (
+    ENTRY_SIZE,
+    HEADER_SIZE,
+    MANIFEST_FILE,
+    SealedSegment,
+    encode_entry,
+)
+from penstock.log.embedded.writer_book import WriterBook
+from penstock.log.embedded.writers import REMEMBERED_APPENDS
+from penstock.log.port import Appended, WriterStamp
+from penstock.log.storage import Bytes, Storage
+from penstock.log.topic import Topic
+
+LOCK_FILE = "lock"
+
+
+class PartitionAppender:
+    """Appends frames and markers, seals segments, publishes heads."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        directory: str,
+        topic: Topic,
+        *,
+        clock: Clock,
+        decisions: TransactionDecisions,
+    ) -> None:
+        self._storage = storage
+        self._directory = directory
+        self._config = topic.config
+        self._clock = clock
+        self._decisions = decisions
+        self._lock = storage.lock(f"{directory}/{LOCK_FILE}")
+        self._head_file = storage.open(f"{directory}/{HEAD_FILE}", write=True)
+        self._active: ActiveSegment | None = None
+        self._writers = WriterBook(storage, directory)
+        self._synced_at = 0
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[Head]:
+        """Hold the partition: give its head, tail mended, and forget all on failure."""
+        self._lock.acquire()
+        try:
+            yield self._current_head()
+        except BaseException:
+            self._forget()
+            raise
+        finally:
+            self._lock.release()
+
+    def append(
+        self,
+        rows: Sequence[EncodedRows],
+        *,
+        stamp: WriterStamp | None = None,
+        transaction: int | None = None,
+    ) -> Appended:
+        """Append encoded rows as one step: all of them or none."""
+        if stamp is not None and len(rows) > REMEMBERED_APPENDS:
+            raise RecordError(
+                "BATCH_TOO_LARGE",
+                f"an append of {len(rows)} frames cannot be recognised if it is repeated",
+                hint="Append in smaller batches (about 16 MiB).",
+            )
+        with self.locked() as head:
+            if head.open:
+                head = self._settle(head, stamp)
+            repeated = self._repeat(rows, head, stamp)
+            if repeated is not None:
+                return repeated
+            head = self._make_room(head, sum(part.payload.data.size + 192 for part in rows))
+            return self._write_rows(rows, head, stamp, transaction)
+
+    def append_marker(self, transaction: OpenTransaction, *, committed: bool) -> None:
+        """Decide a transaction in this partition, unless that was done before."""
+        with self.locked() as head:
+            if any(item.key == transaction.key for item in head.open):
+                self._write_marker(self._make_room(head, 0), transaction, committed=committed)
+
+    def force_marker(self, transaction: OpenTransaction, *, committed: bool) -> int:
+        """Write a marker whether or not rows of the transaction are here; give its offset."""
+        with self.locked() as head:
+            self._write_marker(self._make_room(head, 0), transaction, committed=committed)
+            return head.end_offset
+
+    def roll(self) -> None:
+        """Seal the active segment, unless it is empty."""
+        with self.locked() as head:
+            self._seal(head)
+
+    def sync(self) -> None:
+        """Return when everything appended so far would survive a power cut."""
+        with self.locked():
+            self._segment.sync()
+
+    def publish(self, head: Head) -> Head:
+        """Publish a head made by retention or compaction; call it inside `locked`."""
+        published = publish_head(self._head_file, head)
+        self._writers.head_changed(published)
+        return published
+
+    def seal(self, head: Head) -> Head:
+        """Seal the active segment inside `locked`; give the new head."""
+        return self._seal(head)
+
+    def last_sequence(self, writer_id: int, epoch: int) -> int:
+        """The last sequence a writer has used here; -1 where it has not written."""
+        with self.locked():
+            return self._writers.table.last_sequence(writer_id, epoch)
+
+    def configure(self, topic: Topic) -> None:
+        """Use changed settings from the next append on."""
+        self._config = topic.config
+
+    def close(self) -> None:
+        """Sync what the topic's policy owes, save what is known of writers, let go of files."""
+        if self._active is not None and self._config.fsync != "os":
+            with contextlib.suppress(OSError):
+                self._active.sync()
+        self._writers.save()
+        self._forget()
+        self._lock.close()
+        self._head_file.close()
+
+    @property
+    def _segment(self) -> ActiveSegment:
+        if self._active is None:
+            head = read_head(self._head_file, f"{self._directory}/{HEAD_FILE}")
+            self._active = ActiveSegment(self._storage, self._directory, head.active_base)
+        return self._active
+
+    def _current_head(self) -> Head:
+        path = f"{self._directory}/{HEAD_FILE}"
+        head = read_head(self._head_file, path)
+        if head.deleted:
+            raise TopicError(
+                "TOPIC_MISSING",
+                f'the topic of "{self._directory}" was deleted',
+                hint="Create it again, or list what exists with `penstock topics list`.",
+            )
+        if self._active is None or self._active.base_offset != head.active_base:
+            if self._active is not None:
+                self._active.close()
+            self._active = ActiveSegment(self._storage, self._directory, head.active_base)
+        mended = mend_tail(self._active, head, self._config)
+        if mended != head:
+            mended = publish_head(self._head_file, mended)
+        if self._writers.change != mended.change:
+            self._active.forget_sync()
+            self._writers.catch_up(mended)
+        return mended
+
+    def _forget(self) -> None:
+        if self._active is not None:
+            self._active.close()
+            self._active = None
+        self._writers.forget()
+
+    def _repeat(
+        self, rows: Sequence[EncodedRows], head: Head, stamp: WriterStamp | None
+    ) -> Appended | None:
+        if stamp is None:
+            return None
+        sequence, found = stamp.sequence, []
+        for part in rows:
+            earlier = self._writers.table.check(
+                stamp._replace(sequence=sequence), part.records
+            )
+            if earlier is None:
+                return None
+            found.append(earlier)
+            sequence += part.records
+        if not found:
+            return None
+        return Appended(found[0].base_offset, found[-1].last_offset, duplicate=True)
+
+    def _write_rows(
+        self,
+        rows: Sequence[EncodedRows],
+        head: Head,
+        stamp: WriterStamp | None,
+        transaction: int | None,
+    ) -> Appended:
+        first, frames, parts = head.end_offset, [], []
+        after = head
+        for encoded in rows:
+            at = Placement(after.end_offset, self._clock.now(), stamp, transaction)
+            frame, written = place(encoded, at)
+            frames.append(frame)
+            parts.extend(written)
+            after = follow_frame(after, frame)
+            if stamp is not None:
+                stamp = stamp._replace(sequence=stamp.sequence + encoded.records)
+        if not frames:
+            return Appended(first, first - 1)
+        self._write(head, after, parts, frames, sync=transaction is None)
+        return Appended(first, after.end_offset - 1)
+
+    def _write(
+        self,
+        head: Head,
+        after: Head,
+        parts: Sequence[Bytes],
+        frames: Sequence[Frame],
+        *,
+        sync: bool,
+    ) -> Head:
+        segment = self._segment
+        segment.write(head.end_position, parts)
+        # A transaction's rows are nobody's before its commit, which syncs them.
+        if sync and self._config.fsync == "always":
+            segment.sync()
+        segment.index(after, self._config.index_interval_bytes)
+        published = publish_head(self._head_file, after)
+        self._writers.follow(frames, published)
+        if self._config.fsync == "interval":
+            self._sync_now_and_then()
+        return published
+
+    def _write_marker(
+        self, head: Head, transaction: OpenTransaction, *, committed: bool
+    ) -> Head:
+        now = self._clock.now()
+        frame = Frame(
+            kind=COMMIT_MARKER if committed else ABORT_MARKER,
+            flags=TRANSACTIONAL,
+            base_offset=head.end_offset,
+            records=1,
+            min_timestamp=now,
+            max_timestamp=now,
+            appended_at=now,
+            writer_id=transaction.writer_id,
+            epoch=transaction.epoch,
+            transaction=transaction.number,
+        )
+        after = follow_frame(head, frame)
+        opened = next((item for item in head.open if item.key == transaction.key), None)
+        if opened is not None and not committed:
+            after = self._note_aborted(after, opened, frame.base_offset)
+        return self._write(head, after, encode_frame(frame), [frame], sync=False)
+
+    def _note_aborted(self, head: Head, opened: OpenTransaction, last_offset: int) -> Head:
+        path = f"{self._directory}/{aborted_file(head.manifest_generation)}"
+        file = self._storage.open(path, create=True)
+        try:
+            entry = AbortedTransaction(*opened, last_offset)
+            file.write_at(head.aborted_count * ABORTED_SIZE, [encode_aborted([entry])])
+            if self._config.fsync == "always":
+                file.sync()
+        finally:
+            file.close()
+        return replace(head, aborted_count=head.aborted_count + 1)
+
+    def _settle(self, head: Head, stamp: WriterStamp | None) -> Head:
+        """Write the markers that decided transactions of dead or gone writers still lack."""
+        for item in head.open:
+            if stamp is not None and (item.writer_id, item.epoch) == stamp[:2]:
+                continue
+            outcome = self._decisions.outcome(*item.key)
+            if outcome != "open":
+                head = self._write_marker(head, item, committed=outcome == "committed")
+        return head
+
+    def _make_room(self, head: Head, size: int) -> Head:
+        full = head.end_position + size > self._config.segment_bytes
+        age = self._config.segment_age
+        old = (
+            age is not None
+            and head.active_since >= 0
+            and self._clock.now() - head.active_since > age.total_seconds() * 1000
+        )
+        return self._seal(head) if full or old else head
+
+    def _seal(self, head: Head) -> Head:
+        if head.end_position == 0:
+            return head
+        durable = self._config.fsync != "os"
+        if durable:
+            self._segment.sync()
+        sealed = SealedSegment(
+            head.active_base,
+            head.end_offset,
+            0,
+            head.end_position,
+            head.active_records,
+            head.active_min_timestamp,
+            head.active_max_timestamp,
+        )
+        following = ActiveSegment(self._storage, self._directory, head.end_offset)
+        following.clear()
+        self._list_sealed(head, sealed, durable=durable)
+        published = publish_head(self._head_file, _head_after_sealing(head))
+        if durable:
+            self._head_file.sync()
+            self._storage.sync_directory(self._directory)
+        self._segment.close()
+        self._active = following
+        self._writers.head_changed(published)
+        self._writers.save()
+        return published
+
+    def _list_sealed(self, head: Head, sealed: SealedSegment, *, durable: bool) -> None:
+        manifest = self._storage.open(f"{self._directory}/{MANIFEST_FILE}", write=True)
+        try:
+            position = HEADER_SIZE + head.sealed_count * ENTRY_SIZE
+            manifest.write_at(position, [encode_entry(sealed)])
+            if durable:
+                manifest.sync()
+        finally:
+            manifest.close()
+
+    def _sync_now_and_then(self) -> None:
+        now = self._clock.now()
+        if abs(now - self._synced_at) >= self._config.fsync_interval.total_seconds() * 1000:
+            self._segment.sync()
+            self._synced_at = now
+
+
+def _head_after_sealing(head: Head) -> Head:
+    return replace(
+        head,
+        boot=this_boot(),
+        active_base=head.end_offset,
+        end_position=0,
+        active_records=0,
+        active_min_timestamp=NEWEST,
+        active_max_timestamp=OLDEST,
+        active_since=-1,
+        sealed_count=head.sealed_count + 1,
+    )

@@ -1,0 +1,73 @@
+"""Rows made ready for the disk before any lock is taken: encoded, cut into frames."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from penstock.log.embedded.frame import TRANSACTIONAL, Frame, encode_frame
+from penstock.log.embedded.payload import Payload, encode_payload
+from penstock.log.port import WriterStamp
+from penstock.log.record import TIMESTAMP_COLUMN
+from penstock.log.rows import value_schema
+from penstock.log.storage import Bytes
+from penstock.log.topic import Topic
+
+FRAME_BYTES = 4 * 1024 * 1024
+
+
+class EncodedRows(NamedTuple):
+    """The rows of one frame, encoded; the frame's place is not known yet."""
+
+    payload: Payload
+    records: int
+    min_timestamp: int
+    max_timestamp: int
+
+
+class Placement(NamedTuple):
+    """Where and for whom a frame is written."""
+
+    base_offset: int
+    appended_at: int
+    stamp: WriterStamp | None
+    transaction: int | None
+
+
+def encode_rows(rows: pa.RecordBatch, topic: Topic) -> list[EncodedRows]:
+    """Encode rows as one frame, or as several where they are large."""
+    parts = max(1, -(-rows.nbytes // FRAME_BYTES))
+    step = max(1, -(-rows.num_rows // parts))
+    values = value_schema(topic)
+    encoded = []
+    for start in range(0, rows.num_rows, step):
+        part = rows.slice(start, step)
+        times = part.column(TIMESTAMP_COLUMN).to_numpy(zero_copy_only=False)
+        payload = encode_payload(part, values, topic.config.compression)
+        encoded.append(EncodedRows(payload, part.num_rows, int(times.min()), int(times.max())))
+    return encoded
+
+
+def place(rows: EncodedRows, at: Placement) -> tuple[Frame, list[Bytes]]:
+    """Give the frame of encoded rows and the parts to write."""
+    stamp = at.stamp
+    frame = Frame(
+        base_offset=at.base_offset,
+        offset_span=rows.records - 1,
+        records=rows.records,
+        min_timestamp=rows.min_timestamp,
+        max_timestamp=rows.max_timestamp,
+        appended_at=at.appended_at,
+        flags=rows.payload.flags | (0 if at.transaction is None else TRANSACTIONAL),
+        codec=rows.payload.codec,
+        plain_length=rows.payload.plain_length,
+        payload_length=rows.payload.data.size,
+    )
+    if stamp is not None:
+        frame = frame._replace(
+            writer_id=stamp.writer_id, epoch=stamp.epoch, sequence=stamp.sequence
+        )
+    if at.transaction is not None:
+        frame = frame._replace(transaction=at.transaction)
+    return frame, encode_frame(frame, rows.payload.data)

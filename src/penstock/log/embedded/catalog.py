@@ -1,0 +1,182 @@
+"""The topics of an embedded log: one directory each, made and removed in one step."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from dataclasses import asdict, fields
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.clock import Clock
+from penstock.errors import CorruptionError, SchemaError, TopicError, did_you_mean
+from penstock.log.embedded.boot import this_boot
+from penstock.log.embedded.head import HEAD_FILE, Head, create_head
+from penstock.log.embedded.manifest import MANIFEST_FILE, encode_manifest, segment_name
+from penstock.log.embedded.sealed_json import seal, unseal
+from penstock.log.record import SYSTEM_COLUMNS
+from penstock.log.storage import Storage
+from penstock.log.topic import Topic, TopicConfig, check_partition_count, check_topic_name
+
+TOPICS = "topics"
+TOPIC_FILE = "topic.json"
+_UNFINISHED = ".new-"
+_REMOVED = ".gone-"
+_DURATIONS = {
+    "retention",
+    "segment_age",
+    "fsync_interval",
+    "tombstone_retention",
+    "min_compaction_lag",
+    "max_compaction_lag",
+}
+
+
+class Catalog:
+    """Creates, describes and removes topics."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all topics, sorted."""
+        return tuple(name for name in self._storage.list(TOPICS) if not name.startswith("."))
+
+    def create(
+        self, name: str, *, partitions: int, schema: pa.Schema | None, config: TopicConfig
+    ) -> Topic:
+        """Make a topic: it is there whole, or not at all."""
+        check_topic_name(name)
+        check_partition_count(partitions)
+        _check_schema(name, schema)
+        if self._storage.exists(f"{TOPICS}/{name}"):
+            raise _exists(name)
+        topic = Topic(name, partitions, schema, config, self._clock.now(), uuid.uuid4().hex)
+        unfinished = f"{TOPICS}/{_UNFINISHED}{uuid.uuid4().hex}"
+        try:
+            self._lay_out(unfinished, topic)
+            self._storage.rename(unfinished, f"{TOPICS}/{name}")
+        except FileExistsError as error:
+            self._storage.remove_tree(unfinished)
+            raise _exists(name) from error
+        except BaseException:
+            self._storage.remove_tree(unfinished)
+            raise
+        self._storage.sync_directory(TOPICS)
+        return topic
+
+    def get(self, name: str) -> Topic:
+        """Describe a topic; a misspelt name is corrected."""
+        check_topic_name(name)
+        path = f"{TOPICS}/{name}/{TOPIC_FILE}"
+        try:
+            saved = unseal(self._storage.read(path))
+        except FileNotFoundError as error:
+            raise missing_topic(name, self.names()) from error
+        if saved is None:
+            raise CorruptionError(
+                "TOPIC_CORRUPT",
+                f'the description "{path}" fails its checksum at byte 0',
+                hint="Restore the file from a copy; the records beside it are untouched.",
+            )
+        return _topic_from_document(saved)
+
+    def configure(self, topic: Topic) -> None:
+        """Replace a topic's settings."""
+        path = f"{TOPICS}/{topic.name}/{TOPIC_FILE}"
+        self._storage.replace(path, seal(_topic_to_document(topic)), sync=True)
+
+    def remove(self, name: str) -> None:
+        """Take a topic out of sight in one step, then its files."""
+        gone = f"{TOPICS}/{_REMOVED}{uuid.uuid4().hex}"
+        self._storage.rename(f"{TOPICS}/{name}", gone)
+        self._storage.sync_directory(TOPICS)
+        self._storage.remove_tree(gone)
+
+    def _lay_out(self, directory: str, topic: Topic) -> None:
+        for partition in range(topic.partitions):
+            below = f"{directory}/{partition}"
+            self._storage.make_directory(below)
+            head = self._storage.open(f"{below}/{HEAD_FILE}", create=True)
+            create_head(head, Head(boot=this_boot()))
+            head.sync()
+            head.close()
+            self._storage.open(f"{below}/{segment_name(0)}.seg", create=True).close()
+            self._storage.replace(f"{below}/{MANIFEST_FILE}", encode_manifest(0, ()), sync=True)
+        self._storage.replace(f"{directory}/{TOPIC_FILE}", seal(_topic_to_document(topic)), sync=True)
+
+
+def missing_topic(name: str, known: tuple[str, ...]) -> TopicError:
+    """The error for a topic that is not there."""
+    return TopicError(
+        "TOPIC_MISSING",
+        f'topic "{name}" does not exist',
+        hint=did_you_mean(name, known) or f"Create it: penstock topics create {name}",
+    )
+
+
+def _exists(name: str) -> TopicError:
+    return TopicError(
+        "TOPIC_EXISTS",
+        f'topic "{name}" exists already',
+        hint="Choose another name, or delete the topic first.",
+    )
+
+
+def _check_schema(name: str, schema: pa.Schema | None) -> None:
+    if schema is None:
+        return
+    for field in schema:
+        if field.name in SYSTEM_COLUMNS or schema.names.count(field.name) > 1:
+            raise SchemaError(
+                "COLUMN_NAME",
+                f'column "{field.name}" of topic "{name}" is reserved or stands twice',
+                hint=f"Rename it; reserved are {', '.join(SYSTEM_COLUMNS)}.",
+            )
+        if pa.types.is_dictionary(field.type):
+            raise SchemaError(
+                "COLUMN_TYPE",
+                f'column "{field.name}" of topic "{name}" is a dictionary, which the log does'
+                " not store",
+                hint=f"Use {field.type.value_type} in the schema; rows may still be encoded.",
+            )
+
+
+def _topic_to_document(topic: Topic) -> dict[str, object]:
+    config = {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in asdict(topic.config).items()
+    }
+    schema = None if topic.schema is None else topic.schema.serialize().to_pybytes()
+    return {
+        "name": topic.name,
+        "topic_id": topic.topic_id,
+        "partitions": topic.partitions,
+        "created_at": topic.created_at,
+        "config": config,
+        "columns": None if topic.schema is None else topic.schema.to_string(),
+        "arrow_schema": None if schema is None else base64.b64encode(schema).decode(),
+    }
+
+
+def _topic_from_document(saved: dict[str, Any]) -> Topic:
+    known = {item.name for item in fields(TopicConfig)}
+    config = {
+        name: timedelta(seconds=value) if name in _DURATIONS and value is not None else value
+        for name, value in saved["config"].items()
+        if name in known
+    }
+    schema = None
+    if saved["arrow_schema"] is not None:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(saved["arrow_schema"])))
+    return Topic(
+        saved["name"],
+        saved["partitions"],
+        schema,
+        TopicConfig(**config),
+        saved["created_at"],
+        saved["topic_id"],
+    )

@@ -1,0 +1,295 @@
+"""The embedded log: a directory, no server; many processes read and write it at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pyarrow as pa
+
+from penstock.clock import SYSTEM_CLOCK, Clock
+from penstock.errors import TopicError
+from penstock.log.embedded.batch import encode_rows
+from penstock.log.embedded.catalog import Catalog, missing_topic
+from penstock.log.embedded.group import DEFAULT_SESSION_TIMEOUT, GroupCoordinator
+from penstock.log.embedded.head import OpenTransaction
+from penstock.log.embedded.partition import Partition
+from penstock.log.embedded.refusals import coded_storage_errors
+from penstock.log.embedded.root import open_root
+from penstock.log.embedded.transaction import EmbeddedTransaction
+from penstock.log.embedded.transaction_file import TransactionFiles
+from penstock.log.embedded.waiting import something_new, wait_for_news
+from penstock.log.port import (
+    Appended,
+    Assignor,
+    Bounds,
+    Capability,
+    Chunk,
+    GroupInfo,
+    Isolation,
+    Membership,
+    ReadLimit,
+    SegmentInfo,
+    WriterStamp,
+)
+from penstock.log.record import TopicPartition
+from penstock.log.rows import fit_rows
+from penstock.log.storage import Storage
+from penstock.log.topic import Topic, TopicConfig
+
+_SNAPSHOT_TRIES = 1000
+
+
+class EmbeddedLog:
+    """A log kept in a storage; safe to use from several threads and processes."""
+
+    def __init__(self, storage: Storage, clock: Clock = SYSTEM_CLOCK) -> None:
+        with coded_storage_errors("opening the log"):
+            open_root(storage, clock)
+        self.storage = storage
+        self.clock = clock
+        self._catalog = Catalog(storage, clock)
+        self._transactions = TransactionFiles(storage)
+        self._groups = GroupCoordinator(
+            storage, clock, lambda name: self.topic(name).partitions, self._transactions
+        )
+        self._partitions: dict[TopicPartition, Partition] = {}
+        self._opening = threading.Lock()
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this adapter has beyond the common promise."""
+        return frozenset(
+            {
+                Capability.TRANSACTIONS,
+                Capability.COMPACTION,
+                Capability.TYPED_COLUMNS,
+                Capability.FSYNC_BY_TOPIC,
+                Capability.TOPIC_DUMP,
+            }
+        )
+
+    def create_topic(
+        self,
+        name: str,
+        *,
+        partitions: int = 1,
+        schema: pa.Schema | None = None,
+        config: TopicConfig | None = None,
+    ) -> Topic:
+        """Create a topic; an existing name is refused."""
+        with coded_storage_errors(f'creating topic "{name}"'):
+            return self._catalog.create(
+                name, partitions=partitions, schema=schema, config=config or TopicConfig()
+            )
+
+    def topics(self) -> tuple[str, ...]:
+        """The names of all topics, sorted."""
+        with coded_storage_errors("listing topics"):
+            return self._catalog.names()
+
+    def topic(self, name: str) -> Topic:
+        """Describe a topic."""
+        with coded_storage_errors(f'describing topic "{name}"'):
+            return self._catalog.get(name)
+
+    def configure_topic(self, name: str, config: TopicConfig) -> Topic:
+        """Change settings; the number of partitions and the schema stay."""
+        with coded_storage_errors(f'configuring topic "{name}"'):
+            topic = replace(self._catalog.get(name), config=config)
+            self._catalog.configure(topic)
+            self._forget(name)
+            return topic
+
+    def delete_topic(self, name: str) -> None:
+        """Remove a topic and all its records; its open readers and writers are told."""
+        with coded_storage_errors(f'deleting topic "{name}"'):
+            topic = self._catalog.get(name)
+            for number in range(topic.partitions):
+                appender = self.partition(name, number).appender
+                with appender.locked() as head:
+                    appender.publish(replace(head, deleted=True))
+            self._forget(name)
+            self._catalog.remove(name)
+
+    def append(
+        self, topic: str, partition: int, rows: pa.Table, *, stamp: WriterStamp | None = None
+    ) -> Appended:
+        """Append rows in order; when it returns they are as safe as the topic's fsync says."""
+        with coded_storage_errors(f'appending to topic "{topic}"'):
+            target = self.partition(topic, partition)
+            fitted = fit_rows(rows, target.topic, self.clock.now())
+            return target.appender.append(encode_rows(fitted, target.topic), stamp=stamp)
+
+    def read(self, topic: str, partition: int, offset: int, limit: ReadLimit) -> Chunk:
+        """Give the rows from an offset on, without waiting."""
+        with coded_storage_errors(f'reading topic "{topic}"'):
+            return self.partition(topic, partition).reader.read(offset, limit)
+
+    def bounds(self, topic: str, partition: int, isolation: Isolation = "committed") -> Bounds:
+        """The offsets a reader can have."""
+        with coded_storage_errors(f'reading topic "{topic}"'):
+            return self.partition(topic, partition).reader.bounds(isolation)
+
+    def snapshot(self, topics: Iterable[str]) -> dict[TopicPartition, Bounds]:
+        """The committed bounds of whole topics at one instant: no half transaction."""
+        names = list(topics)
+        found = self._all_bounds(names)
+        # A commit makes the ends of all its partitions move at one instant, and ends only
+        # grow: two equal looks in a row are the state at a moment between them.
+        for _ in range(_SNAPSHOT_TRIES):
+            again = self._all_bounds(names)
+            if again == found:
+                break
+            found = again
+        return found
+
+    def offset_at_time(self, topic: str, partition: int, timestamp: int) -> int | None:
+        """The first offset whose timestamp is at or after a time; None where there is none."""
+        with coded_storage_errors(f'reading topic "{topic}"'):
+            return self.partition(topic, partition).reader.offset_at_time(timestamp)
+
+    def wait(self, positions: Mapping[TopicPartition, int], timeout: float) -> bool:
+        """Block until a position has something to read, or the time is over."""
+        with coded_storage_errors("waiting for records"):
+            watched = {self.partition(*place): offset for place, offset in positions.items()}
+            if something_new(watched):
+                return True
+            watch = self.storage.watch(part.head_path for part in watched)
+            try:
+                return wait_for_news(watched, watch, timeout)
+            finally:
+                watch.close()
+
+    def segments(self, topic: str, partition: int) -> list[SegmentInfo]:
+        """The segments of a partition, oldest first."""
+        with coded_storage_errors(f'describing topic "{topic}"'):
+            return self.partition(topic, partition).reader.segments()
+
+    def transaction(self, transactional_id: str) -> EmbeddedTransaction:
+        """Take over an id: earlier holders are fenced, what they left open is aborted."""
+        with coded_storage_errors(f'opening transaction "{transactional_id}"'):
+            return EmbeddedTransaction(
+                transactional_id, self._transactions, self, self._groups.stage
+            )
+
+    def join(
+        self,
+        group: str,
+        topics: Sequence[str],
+        *,
+        assignor: Assignor = "range",
+        client: str = "",
+        session_timeout: timedelta = DEFAULT_SESSION_TIMEOUT,
+        instance_id: str | None = None,
+    ) -> Membership:
+        """Take a seat in a consumer group; an instance id keeps its partitions over a restart."""
+        with coded_storage_errors(f'joining group "{group}"'):
+            return self._groups.join(
+                group,
+                topics,
+                assignor=assignor,
+                client=client,
+                session_timeout=session_timeout,
+                instance_id=instance_id,
+            )
+
+    def groups(self) -> tuple[str, ...]:
+        """The names of all groups, sorted."""
+        with coded_storage_errors("listing groups"):
+            return self._groups.groups()
+
+    def group(self, name: str) -> GroupInfo:
+        """Describe a group: members, assignment, committed offsets."""
+        with coded_storage_errors(f'describing group "{name}"'):
+            return self._groups.group(name)
+
+    def committed(self, group: str) -> dict[TopicPartition, int]:
+        """The offsets a group has committed: the next to read."""
+        with coded_storage_errors(f'reading group "{group}"'):
+            return self._groups.committed(group)
+
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Set a group's offsets from outside, as an operator or a lone reader does."""
+        with coded_storage_errors(f'committing for group "{group}"'):
+            self._groups.commit(group, offsets)
+
+    def close(self) -> None:
+        """Let go of files and threads; closing twice is harmless."""
+        with self._opening:
+            for partition in self._partitions.values():
+                partition.close()
+            self._partitions.clear()
+
+    def __enter__(self) -> EmbeddedLog:
+        """Use the log for the length of a with block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def partition(self, topic: str, number: int) -> Partition:
+        """The partition's two sides in this process; one out of range is refused."""
+        place = TopicPartition(topic, number)
+        found = self._partitions.get(place)
+        if found is not None:
+            return found
+        with self._opening:
+            described = self._catalog.get(topic)
+            if not 0 <= number < described.partitions:
+                raise TopicError(
+                    "PARTITION_RANGE",
+                    f'partition {number} of topic "{topic}" does not exist',
+                    hint=f"Its partitions are 0 to {described.partitions - 1}.",
+                )
+            try:
+                return self._partitions.setdefault(
+                    place,
+                    Partition(
+                        self.storage,
+                        described,
+                        number,
+                        clock=self.clock,
+                        decisions=self._transactions,
+                    ),
+                )
+            except FileNotFoundError as error:
+                raise missing_topic(topic, self._catalog.names()) from error
+
+    def append_in_transaction(
+        self, target: TopicPartition, rows: pa.Table, *, stamp: WriterStamp, number: int
+    ) -> Appended:
+        """Append rows that belong to a transaction."""
+        with coded_storage_errors(f'appending to topic "{target.topic}"'):
+            part = self.partition(*target)
+            fitted = fit_rows(rows, part.topic, self.clock.now())
+            return part.appender.append(
+                encode_rows(fitted, part.topic), stamp=stamp, transaction=number
+            )
+
+    def mark(
+        self, target: TopicPartition, transaction: OpenTransaction, *, committed: bool
+    ) -> None:
+        """Write a transaction's marker, unless it is there or the topic is gone."""
+        if target.topic in self._catalog.names():
+            self.partition(*target).appender.append_marker(transaction, committed=committed)
+
+    def sync_partition(self, target: TopicPartition) -> None:
+        """Return when the partition would survive a power cut, where its topic asks for that."""
+        part = self.partition(*target)
+        if part.topic.config.fsync == "always":
+            part.appender.sync()
+
+    def _all_bounds(self, names: Iterable[str]) -> dict[TopicPartition, Bounds]:
+        return {
+            TopicPartition(name, number): self.bounds(name, number)
+            for name in names
+            for number in range(self.topic(name).partitions)
+        }
+
+    def _forget(self, name: str) -> None:
+        with self._opening:
+            for place in [place for place in self._partitions if place.topic == name]:
+                self._partitions.pop(place).close()

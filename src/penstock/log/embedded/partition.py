@@ -1,0 +1,59 @@
+"""One partition of an embedded log: its reader, and its appender once somebody appends."""
+
+from __future__ import annotations
+
+import threading
+
+from penstock.clock import Clock
+from penstock.log.embedded.appender import PartitionAppender
+from penstock.log.embedded.catalog import TOPICS
+from penstock.log.embedded.decisions import TransactionDecisions
+from penstock.log.embedded.head import HEAD_FILE
+from penstock.log.embedded.reader import PartitionReader
+from penstock.log.storage import Storage
+from penstock.log.topic import Topic
+
+
+class Partition:
+    """The two sides of a partition in this process."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        topic: Topic,
+        number: int,
+        *,
+        clock: Clock,
+        decisions: TransactionDecisions,
+    ) -> None:
+        self.directory = f"{TOPICS}/{topic.name}/{number}"
+        self.head_path = f"{self.directory}/{HEAD_FILE}"
+        self.topic = topic
+        self.number = number
+        self.reader = PartitionReader(storage, self.directory, topic, decisions)
+        self._storage = storage
+        self._clock = clock
+        self._decisions = decisions
+        self._appender: PartitionAppender | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def appender(self) -> PartitionAppender:
+        """The writing side; its files are opened at the first use."""
+        if self._appender is None:
+            with self._opening:
+                if self._appender is None:
+                    self._appender = PartitionAppender(
+                        self._storage,
+                        self.directory,
+                        self.topic,
+                        clock=self._clock,
+                        decisions=self._decisions,
+                    )
+        return self._appender
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._appender is not None:
+            self._appender.close()
+            self._appender = None

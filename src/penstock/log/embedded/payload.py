@@ -1,0 +1,99 @@
+"""The payload of a frame: rows as one Arrow record batch, without its schema.
+
+Columns that say nothing are left out (no keys, no headers, consecutive offsets) and a
+flag of the frame says so; the topic keeps the schema of the rest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.log.embedded.frame import (
+    HAS_DELETED,
+    HAS_HEADERS,
+    HAS_KEYS,
+    HAS_OFFSETS,
+    HEADER_SIZE,
+    Frame,
+)
+from penstock.log.record import (
+    DELETED_COLUMN,
+    HEADERS_COLUMN,
+    KEY_COLUMN,
+    OFFSET_COLUMN,
+    TIMESTAMP_COLUMN,
+)
+from penstock.log.rows import HEADERS_TYPE, integer_array
+
+CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
+_CODEC_NAMES = {1: "lz4", 2: "zstd"}
+_OPTIONAL = (
+    (HAS_OFFSETS, pa.field(OFFSET_COLUMN, pa.int32())),
+    (0, pa.field(TIMESTAMP_COLUMN, pa.int64())),
+    (HAS_KEYS, pa.field(KEY_COLUMN, pa.binary())),
+    (HAS_HEADERS, pa.field(HEADERS_COLUMN, HEADERS_TYPE)),
+    (HAS_DELETED, pa.field(DELETED_COLUMN, pa.bool_())),
+)
+
+
+class Payload(NamedTuple):
+    """Rows ready to be written, with what the frame must say about them."""
+
+    data: pa.Buffer
+    flags: int
+    plain_length: int
+    codec: int
+
+
+@lru_cache(maxsize=256)
+def stored_schema(flags: int, values: pa.Schema) -> pa.Schema:
+    """The columns of a payload whose frame has these flags."""
+    system = [field for flag, field in _OPTIONAL if not flag or flags & flag]
+    return pa.schema([*system, *values])
+
+
+def encode_payload(rows: pa.RecordBatch, values: pa.Schema, compression: str) -> Payload:
+    """Serialise rows; `_offset`, where given, is relative to the frame's base."""
+    flags = sum(flag for flag, field in _OPTIONAL if flag and field.name in rows.schema.names)
+    schema = stored_schema(flags, values)
+    arrays = [rows.column(name) for name in schema.names]
+    plain = pa.RecordBatch.from_arrays(arrays, schema=schema).serialize()
+    codec = CODECS[compression]
+    data = pa.Codec(compression).compress(plain) if codec else plain
+    return Payload(data, flags, plain.size, codec)
+
+
+def decode_payload(frame: Frame, chunk: pa.Buffer, start: int, values: pa.Schema) -> pa.RecordBatch:
+    """Give the stored columns of the frame that begins at a position of a buffer."""
+    data = chunk.slice(start + HEADER_SIZE, frame.payload_length)
+    if frame.codec:
+        data = pa.Codec(_CODEC_NAMES[frame.codec]).decompress(data, frame.plain_length)
+    return pa.ipc.read_record_batch(data, stored_schema(frame.flags, values))
+
+
+def offsets_of(frame: Frame, rows: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The offset of each row of a decoded payload."""
+    if frame.flags & HAS_OFFSETS:
+        relative = rows.column(OFFSET_COLUMN).to_numpy(zero_copy_only=False)
+        return relative.astype(np.int64) + frame.base_offset  # type: ignore[no-any-return]
+    return np.arange(frame.base_offset, frame.base_offset + rows.num_rows, dtype=np.int64)
+
+
+def complete_rows(
+    frame: Frame, rows: pa.RecordBatch, schema: pa.Schema, keep: slice
+) -> pa.RecordBatch:
+    """Give the asked-for columns of some rows, with those left out on disk filled in."""
+    chosen = range(rows.num_rows)[keep]
+    arrays = []
+    for field in schema:
+        if field.name == OFFSET_COLUMN:
+            arrays.append(integer_array(np.ascontiguousarray(offsets_of(frame, rows)[keep])))
+        elif field.name in rows.schema.names:
+            arrays.append(rows.column(field.name).slice(chosen.start, len(chosen)))
+        else:
+            arrays.append(pa.nulls(len(chosen), field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

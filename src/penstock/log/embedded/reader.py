@@ -1,0 +1,334 @@
+"""Reading one partition: by offset, by time, all rows or only the committed ones."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.errors import OffsetError
+from penstock.log.embedded.decisions import TransactionDecisions
+from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.head import Head
+from penstock.log.embedded.index import (
+    IndexEntry,
+    decode_index,
+    position_before_offset,
+    position_before_time,
+)
+from penstock.log.embedded.manifest import segment_name
+from penstock.log.embedded.payload import complete_rows, decode_payload, offsets_of
+from penstock.log.embedded.segment import PIECE, StoredFrame, read_frames, read_headers
+from penstock.log.embedded.view import View, ViewReader
+from penstock.log.port import Bounds, Chunk, Isolation, ReadLimit, SegmentInfo
+from penstock.log.record import TIMESTAMP_COLUMN
+from penstock.log.rows import row_schema, value_schema
+from penstock.log.storage import File, Storage
+from penstock.log.topic import Topic
+
+_OPEN_FILES = 64
+_CURSORS = 256
+
+
+class Horizon(NamedTuple):
+    """How far a reader may go, and which transactions it must not see."""
+
+    end: int
+    hidden: frozenset[tuple[int, int, int]]
+
+
+class _Place(NamedTuple):
+    """A segment's file and the part of it that holds published frames."""
+
+    name: str
+    base_offset: int
+    end: int
+    max_timestamp: int
+
+
+class PartitionReader:
+    """Gives rows of one partition; any number of readers, in any process, at any time."""
+
+    def __init__(
+        self, storage: Storage, directory: str, topic: Topic, decisions: TransactionDecisions
+    ) -> None:
+        self._storage = storage
+        self._directory = directory
+        self._values = value_schema(topic)
+        self._schema = row_schema(topic)
+        self._name = directory.removeprefix("topics/")
+        self._decisions = decisions
+        self._views = ViewReader(storage, directory)
+        self._files: OrderedDict[str, File] = OrderedDict()
+        self._indexes: OrderedDict[str, list[IndexEntry]] = OrderedDict()
+        self._cursors: OrderedDict[tuple[int, int], tuple[str, int]] = OrderedDict()
+
+    def head(self) -> Head:
+        """The newest head of the partition."""
+        return self._views.head()
+
+    def view(self) -> View:
+        """The newest consistent view of the partition."""
+        return self._views.view()
+
+    def bounds(self, isolation: Isolation) -> Bounds:
+        """The offsets a reader can have."""
+        view = self._views.view()
+        return Bounds(view.head.start_offset, self.horizon(view, isolation).end)
+
+    def horizon(self, view: View, isolation: Isolation) -> Horizon:
+        """How far a reader of a view may go; a decided transaction counts before its marker."""
+        head = view.head
+        if isolation == "uncommitted":
+            return Horizon(head.end_offset, frozenset())
+        hidden = view.hidden
+        for item in sorted(head.open, key=lambda item: item.first_offset):
+            outcome = self._decisions.outcome(*item.key)
+            if outcome == "open":
+                return Horizon(item.first_offset, hidden)
+            if outcome == "aborted":
+                hidden |= {item.key}
+        return Horizon(head.end_offset, hidden)
+
+    def read(self, offset: int, limit: ReadLimit) -> Chunk:
+        """Give the rows from an offset on, up to a limit, without waiting."""
+        while True:
+            view = self._views.view()
+            try:
+                return self._read(view, offset, limit)
+            except FileNotFoundError:
+                # Retention or compaction took the segment away: look again, unless nothing changed.
+                if self._views.head().change == view.head.change:
+                    raise
+
+    def offset_at_time(self, timestamp: int) -> int | None:
+        """The first committed offset whose timestamp is at or after a time."""
+        view = self._views.view()
+        horizon = self.horizon(view, "committed")
+        for place in self._places(view, 0):
+            if place.max_timestamp >= timestamp:
+                found = self._first_at_time(place, timestamp, view.head.start_offset, horizon)
+                if found is not None:
+                    return found
+        return None
+
+    def segments(self) -> list[SegmentInfo]:
+        """The segments of the partition, oldest first."""
+        view = self._views.view()
+        head = view.head
+        sealed = [
+            SegmentInfo(
+                item.base_offset,
+                item.next_offset,
+                item.size,
+                item.records,
+                item.min_timestamp,
+                item.max_timestamp,
+                f"{self._directory}/{item.name}.seg",
+                active=False,
+            )
+            for item in view.manifest.segments
+        ]
+        active = SegmentInfo(
+            head.active_base,
+            head.end_offset,
+            head.end_position,
+            head.active_records,
+            head.active_min_timestamp,
+            head.active_max_timestamp,
+            f"{self._directory}/{segment_name(head.active_base)}.seg",
+            active=True,
+        )
+        return [*sealed, active]
+
+    def frames(self, view: View, offset: int, piece: int = PIECE) -> Iterator[StoredFrame]:
+        """Give the stored frames of a view, from the one that holds an offset on."""
+        first = max(view.manifest.position_of(offset), 0)
+        if offset >= view.head.active_base:
+            first = len(view.manifest.segments)
+        for number, place in enumerate(self._places(view, first)):
+            begin = self._position_of(view, place, offset) if number == 0 else 0
+            path = f"{self._directory}/{place.name}.seg"
+            yield from read_frames(self._file(place.name), path, begin, place.end, piece)
+
+    def file(self, name: str) -> File:
+        """Open a segment's file, or give the one that is open."""
+        return self._file(name)
+
+    def _read(self, view: View, offset: int, limit: ReadLimit) -> Chunk:
+        horizon = self.horizon(view, limit.isolation)
+        self._check_offset(view.head, offset)
+        stop = horizon.end if limit.stop is None else min(horizon.end, limit.stop)
+        schema = self._columns(limit.columns)
+        gathered = _Gathered(limit, offset)
+        piece = min(max(limit.bytes, 64 * 1024), 8 * PIECE)
+        if offset < stop:
+            for stored in self.frames(view, offset, piece):
+                frame = stored.frame
+                if frame.base_offset >= stop:
+                    break
+                if frame.last_offset >= offset:
+                    self._gather(stored, gathered, schema, Horizon(stop, horizon.hidden))
+                if gathered.full:
+                    self._remember(view, gathered.next_offset, stored)
+                    return gathered.chunk(schema)
+                last = stored
+            self._remember(view, stop, last)
+        return gathered.chunk(schema, max(offset, stop))
+
+    def _gather(
+        self, stored: StoredFrame, gathered: _Gathered, schema: pa.Schema, horizon: Horizon
+    ) -> None:
+        frame = stored.frame
+        if frame.is_marker or not frame.records or frame.transaction_key in horizon.hidden:
+            gathered.next_offset = min(frame.next_offset, horizon.end)
+            return
+        rows = decode_payload(frame, stored.buffer, stored.start, self._values)
+        keep = _rows_between(frame, rows, gathered.next_offset, horizon.end)
+        kept = gathered.room(len(range(rows.num_rows)[keep]))
+        keep = slice(keep.start, keep.start + kept)
+        gathered.add(complete_rows(frame, rows, schema, keep), frame.length)
+        gathered.next_offset = min(frame.next_offset, horizon.end)
+        if gathered.full and keep.stop < rows.num_rows:
+            following = int(offsets_of(frame, rows)[keep.stop])
+            gathered.next_offset = min(following, horizon.end)
+
+    def _check_offset(self, head: Head, offset: int) -> None:
+        if not head.start_offset <= offset <= head.end_offset:
+            raise OffsetError(
+                "OFFSET_RANGE",
+                f'offset {offset} of partition "{self._name}" is outside'
+                f" {head.start_offset} to {head.end_offset}",
+                hint="Read from the earliest or the latest offset instead.",
+            )
+
+    def _columns(self, names: tuple[str, ...] | None) -> pa.Schema:
+        if names is None:
+            return self._schema
+        return pa.schema([self._schema.field(name) for name in names])
+
+    def _places(self, view: View, first: int) -> Iterator[_Place]:
+        for item in view.manifest.segments[first:]:
+            yield _Place(item.name, item.base_offset, item.size, item.max_timestamp)
+        head = view.head
+        yield _Place(
+            segment_name(head.active_base),
+            head.active_base,
+            head.end_position,
+            head.active_max_timestamp,
+        )
+
+    def _position_of(self, view: View, place: _Place, offset: int) -> int:
+        cursor = self._cursors.get((view.manifest.generation, offset))
+        if cursor is not None and cursor[0] == place.name:
+            return cursor[1]
+        is_active = place.base_offset == view.head.active_base
+        entries = self._index(place.name, changing=is_active)
+        position = position_before_offset(entries, offset)
+        path = f"{self._directory}/{place.name}.seg"
+        for frame, at in read_headers(self._file(place.name), path, position, place.end):
+            position = at
+            if frame.last_offset >= offset:
+                break
+        return position
+
+    def _first_at_time(
+        self, place: _Place, timestamp: int, start_offset: int, horizon: Horizon
+    ) -> int | None:
+        path = f"{self._directory}/{place.name}.seg"
+        file = self._file(place.name)
+        begin = position_before_time(self._index(place.name, changing=True), timestamp)
+        for frame, at in read_headers(file, path, begin, place.end):
+            if frame.base_offset >= horizon.end:
+                return None
+            readable = frame.records and not frame.is_marker
+            if not readable or frame.max_timestamp < timestamp:
+                continue
+            if frame.transaction_key in horizon.hidden:
+                continue
+            stored = next(read_frames(file, path, at, at + frame.length, frame.length))
+            rows = decode_payload(frame, stored.buffer, stored.start, self._values)
+            times = rows.column(TIMESTAMP_COLUMN).to_numpy(zero_copy_only=False)
+            offsets = offsets_of(frame, rows)
+            matching = offsets[(times >= timestamp) & (offsets >= start_offset)]
+            if len(matching):
+                return int(matching[0]) if matching[0] < horizon.end else None
+        return None
+
+    def _remember(self, view: View, offset: int, stored: StoredFrame) -> None:
+        position = stored.position
+        if stored.frame.next_offset <= offset:
+            position += stored.frame.length
+        name = self._name_at(view, stored.frame.base_offset)
+        self._cursors[view.manifest.generation, offset] = (name, position)
+        if len(self._cursors) > _CURSORS:
+            self._cursors.popitem(last=False)
+
+    def _name_at(self, view: View, offset: int) -> str:
+        if offset >= view.head.active_base:
+            return segment_name(view.head.active_base)
+        return view.manifest.segments[view.manifest.position_of(offset)].name
+
+    def _file(self, name: str) -> File:
+        file = self._files.get(name)
+        if file is None:
+            file = self._files[name] = self._storage.open(f"{self._directory}/{name}.seg")
+            if len(self._files) > _OPEN_FILES:
+                # Dropped, not closed: another thread may be reading it; the last one closes it.
+                self._files.popitem(last=False)
+        return file
+
+    def _index(self, name: str, *, changing: bool) -> list[IndexEntry]:
+        entries = None if changing else self._indexes.get(name)
+        if entries is None:
+            try:
+                entries = decode_index(self._storage.read(f"{self._directory}/{name}.idx"))
+            except FileNotFoundError:
+                entries = []
+            if not changing:
+                self._indexes[name] = entries
+                if len(self._indexes) > _OPEN_FILES:
+                    self._indexes.popitem(last=False)
+        return entries
+
+
+class _Gathered:
+    """Rows gathered for one read, and whether its limit is reached."""
+
+    __slots__ = ("_batches", "_bytes", "_limit", "_records", "next_offset")
+
+    def __init__(self, limit: ReadLimit, offset: int) -> None:
+        self._limit = limit
+        self._batches: list[pa.RecordBatch] = []
+        self._records = 0
+        self._bytes = 0
+        self.next_offset = offset
+
+    @property
+    def full(self) -> bool:
+        most = self._limit.records
+        return self._bytes >= self._limit.bytes or (most is not None and self._records >= most)
+
+    def room(self, wanted: int) -> int:
+        most = self._limit.records
+        return wanted if most is None else min(wanted, most - self._records)
+
+    def add(self, rows: pa.RecordBatch, size: int) -> None:
+        if rows.num_rows:
+            self._batches.append(rows)
+            self._records += rows.num_rows
+            self._bytes += size
+
+    def chunk(self, schema: pa.Schema, next_offset: int | None = None) -> Chunk:
+        rows = pa.Table.from_batches(self._batches, schema)
+        return Chunk(rows, self.next_offset if next_offset is None else next_offset)
+
+
+def _rows_between(frame: Frame, rows: pa.RecordBatch, first: int, stop: int) -> slice:
+    if first <= frame.base_offset and frame.last_offset < stop:
+        return slice(0, rows.num_rows)
+    offsets = offsets_of(frame, rows)
+    return slice(int(np.searchsorted(offsets, first)), int(np.searchsorted(offsets, stop)))

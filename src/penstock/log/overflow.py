@@ -1,0 +1,83 @@
+"""Records put aside while a consumer group is too far behind, and brought back in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from penstock.errors import TopicError
+from penstock.log.port import Log, ReadLimit
+from penstock.log.record import OFFSET_COLUMN, TopicPartition
+
+SUFFIX = ".overflow"
+_STEP = 1000
+
+
+class _Counts(Protocol):
+    spilled: int
+    drained: int
+
+
+class Overflow:
+    """An overflow topic beside each topic; what is in it goes first once there is room."""
+
+    def __init__(self, log: Log, counts: _Counts) -> None:
+        self._log = log
+        self._counts = counts
+
+    def destination(self, topic: str, too_far_behind: Callable[[str], bool]) -> str:
+        """Drain what was put aside as far as there is room; then say where new records go."""
+        overflow = topic + SUFFIX
+        while not too_far_behind(topic):
+            if not self._drain_some(topic, overflow):
+                return topic
+        self._make(topic, overflow)
+        return overflow
+
+    def close(self) -> None:
+        """Nothing is lost: what is still aside waits in its topic for the next producer."""
+
+    def _make(self, topic: str, overflow: str) -> None:
+        if overflow not in self._log.topics():
+            described = self._log.topic(topic)
+            config = replace(described.config, cleanup="delete", retention=None)
+            try:
+                self._log.create_topic(
+                    overflow,
+                    partitions=described.partitions,
+                    schema=described.schema,
+                    config=config,
+                )
+            except TopicError as error:
+                if error.code != "TOPIC_EXISTS":
+                    raise
+
+    def _drain_some(self, topic: str, overflow: str) -> bool:
+        """Move some records back, exactly once; False where none are left."""
+        if overflow not in self._log.topics():
+            return False
+        group = f"{overflow}-drain"
+        committed = self._log.committed(group)
+        for number in range(self._log.topic(overflow).partitions):
+            place = TopicPartition(overflow, number)
+            bounds = self._log.bounds(*place)
+            position = committed.get(place, bounds.start)
+            if position < bounds.end:
+                self._move(topic, place, position, group)
+                return True
+        return False
+
+    def _move(self, topic: str, place: TopicPartition, position: int, group: str) -> None:
+        chunk = self._log.read(*place, position, ReadLimit(records=_STEP))
+        transaction = self._log.transaction(group)
+        try:
+            transaction.begin()
+            if chunk.rows.num_rows:
+                rows = chunk.rows.drop_columns([OFFSET_COLUMN])
+                transaction.append(topic, place.partition, rows)
+            transaction.commit_offsets(group, {place: chunk.next_offset})
+            transaction.commit()
+        finally:
+            transaction.close()
+        self._counts.drained += chunk.rows.num_rows

@@ -1,0 +1,32 @@
+"""The process that Spark forks its Python workers from, with what each needs loaded already.
+
+Spark's own loads nothing, so that every worker spends over a second of processor time on
+importing Arrow, pandas and this package. Here it is spent once, and the memory is shared.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# A thread must not live through a fork; numpy starts some unless it is told that one will do.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+from pyspark.daemon import manager  # noqa: E402  # it must not import numpy before
+
+TASKS = "pyspark.worker"
+
+
+def load() -> None:
+    """Import what the workers of tasks use; planners live in processes of their own, one each."""
+    import pandas  # noqa: F401, ICN001, PLC0415  # pyarrow looks for it at the first conversion
+    import pyarrow.compute  # noqa: F401, PLC0415
+    import pyspark.worker  # noqa: F401, PLC0415
+
+    import penstock.spark.format  # noqa: F401, PLC0415
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == [TASKS]:
+        load()
+    manager()

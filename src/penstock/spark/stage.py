@@ -1,0 +1,142 @@
+"""Rows of one task, written aside: nobody sees them until the batch commits.
+
+A staged file is never synced: a batch that a power cut takes away was not committed, so
+Spark runs it again. It is removed soon after it is written and mostly never reaches the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql.datasource import WriterCommitMessage
+
+from penstock.errors import StorageError
+from penstock.spark.route import Routed
+
+STAGING = "staging"
+_FLUSH_BYTES = 32 * 1024 * 1024
+_APPEND_BYTES = 8 * 1024 * 1024
+
+
+class Piece(NamedTuple):
+    """Where in a staged file the rows of one partition lie."""
+
+    topic: str
+    partition: int
+    position: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Staged(WriterCommitMessage):
+    """What one task has written, and for which run of which query."""
+
+    owner: str
+    task: int
+    file: str
+    pieces: tuple[Piece, ...]
+
+
+def stage(home: str, owner: str, task: int, routed: Iterable[Routed]) -> Staged:
+    """Write the rows of a task into a file of its own; without rows there is no file."""
+    folder = Path(home) / STAGING / owner
+    path = folder / f"{task}-{uuid4().hex}.arrows"
+    pieces: list[Piece] = []
+    with contextlib.ExitStack() as stack:
+        file: pa.NativeFile = None
+        for topic, partition, batches in _gathered(routed):
+            if file is None:
+                file = stack.enter_context(_created(path))
+            position = file.tell()
+            with pa.ipc.new_stream(file, batches[0].schema) as stream:
+                for batch in batches:
+                    stream.write_batch(batch)
+            pieces.append(Piece(topic, partition, position, file.tell() - position))
+    return Staged(owner, task, str(path) if pieces else "", tuple(pieces))
+
+
+def staged_rows(messages: Iterable[Staged]) -> Iterator[tuple[str, int, pa.Table]]:
+    """Give the rows to append, by topic and partition, in the order of the tasks."""
+    places: dict[tuple[str, int], list[tuple[pa.Buffer, Piece]]] = defaultdict(list)
+    for message in sorted(messages, key=lambda message: message.task):
+        if message.pieces:
+            buffer = _mapped(message.file)
+            for piece in message.pieces:
+                places[piece.topic, piece.partition].append((buffer, piece))
+    for (topic, partition), found in sorted(places.items(), key=lambda item: item[0]):
+        for rows in _joined(_read(buffer, piece) for buffer, piece in found):
+            yield topic, partition, rows
+
+
+def discard(home: str, owner: str, messages: Iterable[Staged]) -> None:
+    """Remove the files of a run, and those that tasks killed before left behind."""
+    for message in messages:
+        if message.file:
+            Path(message.file).unlink(missing_ok=True)
+    folder = Path(home) / STAGING / owner
+    with contextlib.suppress(FileNotFoundError):
+        for left in folder.iterdir():
+            left.unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _gathered(routed: Iterable[Routed]) -> Iterator[tuple[str, int, list[pa.RecordBatch]]]:
+    """Gather small batches of a partition, so that it is appended in few and large ones."""
+    waiting: dict[tuple[str, int, pa.Schema], list[pa.RecordBatch]] = defaultdict(list)
+    size = 0
+    for topic, partition, rows in routed:
+        waiting[topic, partition, rows.schema].append(rows)
+        size += rows.nbytes
+        if size >= _FLUSH_BYTES:
+            yield from _drained(waiting)
+            size = 0
+    yield from _drained(waiting)
+
+
+def _drained(
+    waiting: dict[tuple[str, int, pa.Schema], list[pa.RecordBatch]],
+) -> Iterator[tuple[str, int, list[pa.RecordBatch]]]:
+    for (topic, partition, _), batches in waiting.items():
+        yield topic, partition, batches
+    waiting.clear()
+
+
+def _created(path: Path) -> pa.NativeFile:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return pa.OSFile(str(path), "wb")
+    except OSError as error:
+        raise StorageError(
+            "STAGING_WRITE",
+            f'rows cannot be staged in "{path.parent}": {error}',
+            hint="Make the log's directory writable for Spark's workers, with room for a batch.",
+        ) from error
+
+
+def _mapped(file: str) -> pa.Buffer:
+    with pa.memory_map(file) as source:
+        return source.read_buffer()
+
+
+def _read(buffer: pa.Buffer, piece: Piece) -> pa.Table:
+    return pa.ipc.open_stream(buffer.slice(piece.position, piece.length)).read_all()
+
+
+def _joined(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    waiting: list[pa.Table] = []
+    size = 0
+    for table in tables:
+        waiting.append(table)
+        size += table.nbytes
+        if size >= _APPEND_BYTES:
+            yield pa.concat_tables(waiting, promote_options="default")
+            waiting, size = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting, promote_options="default")

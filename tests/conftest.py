@@ -1,0 +1,50 @@
+"""What all tests share: a clean environment, and a last line that owns up to what was skipped."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Settings of whoever runs the tests must not reach them; Spark's workers must be this Python.
+for _name in [name for name in os.environ if name.startswith("PENSTOCK_")]:
+    del os.environ[_name]
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("soak", deadline=None, max_examples=10_000)
+hypothesis.settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def _no_user_settings(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-such-config"))
+
+
+@pytest.fixture
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory that is the working directory during the test."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    reasons = Counter(_reason(report) for report in reporter.stats.get("skipped", []))
+    words = "; ".join(f"{count}: {reason}" for reason, count in sorted(reasons.items()))
+    reporter.write_line(f"skipped {reasons.total()}" + (f" ({words})" if words else ""))
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    return str(report.longrepr)

@@ -1,0 +1,83 @@
+"""Looks at the house from outside: its files, its modules, its errors."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from penstock import errors
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "penstock"
+
+
+class Raised(NamedTuple):
+    """An error made somewhere: its code, or None where that is not a literal."""
+
+    code: str | None
+    place: str
+
+
+def modules(folder: Path = SOURCE) -> list[Path]:
+    """The Python files below a folder, in order."""
+    return sorted(folder.rglob("*.py"))
+
+
+def tracked_files() -> list[Path]:
+    """The files that git has, or would take."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no git clone, so nothing is tracked")
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    files = (ROOT / name for name in listed.stdout.split("\0") if name)
+    return sorted(file for file in files if file.is_file())
+
+
+def error_names() -> set[str]:
+    """The names of all our error classes."""
+    return {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.PenstockError)
+    }
+
+
+def raised(files: Iterable[Path]) -> Iterator[Raised]:
+    """Every place that makes one of our errors."""
+    names = error_names()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and _name(node.func) in names:
+                first = node.args[0] if node.args else None
+                literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
+                code = first.value if literal and isinstance(first, ast.Constant) else None
+                yield Raised(str(code) if code else None, f"{file.name}:{node.lineno}")
+
+
+def table(document: Path) -> list[tuple[str, ...]]:
+    """The rows of a document's tables, without their heads."""
+    lines = [line.strip() for line in document.read_text().splitlines()]
+    rows = [line for line in lines if line.startswith("|")]
+    heads = {i - 1 for i, row in enumerate(rows) if set(row) <= set("|-: ")} | {
+        i for i, row in enumerate(rows) if set(row) <= set("|-: ")
+    }
+    return [
+        tuple(cell.strip() for cell in row.strip("|").split("|"))
+        for i, row in enumerate(rows)
+        if i not in heads
+    ]
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.house.survey import ROOT, table, tracked_files
+
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)")
+COVERAGE = ROOT / "docs" / "coverage.md"
+
+# What each issue that is done was asked for.
+LOG = (
+    *(f"A{n:02}" for n in (*range(1, 41), 46, 49, 50, 51, *range(53, 61), 62, 64, 65)),
+    *(f"H{n}" for n in (14, 15, 16)),
+)
+HOUSE = ("house", "setup", "make", "demo", "doctor", "configuration", "cli", "errors", "start-up")
+SPARK = ("source", "batch read", "sink", "session")
+PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
+ITEMS = (*HOUSE, *LOG, *SPARK, *PROOF)
+
+
+def broken_links(document: Path) -> list[str]:
+    targets = LINK.findall(document.read_text())
+    return [target for target in targets if not (document.parent / target).exists()]
+
+
+def missing_files(row: tuple[str, ...]) -> list[str]:
+    """The files that a row of the coverage names and that are not there."""
+    names = [name for cell in row[1:] for name in re.findall(r"`([^`\s]+)`", cell)]
+    return [name for name in names if not (ROOT / name.partition("::")[0]).exists()]
+
+
+def test_the_glossary_is_in_order_and_every_word_has_one_meaning() -> None:
+    rows = table(ROOT / "docs" / "glossary.md")
+    words = [row[0] for row in rows]
+    assert len(words) > 30
+    assert sorted(set(words)) == words
+    assert [row for row in rows if len(row) != 2 or not row[1]] == []
+
+
+@pytest.mark.parametrize(
+    "document", [file for file in tracked_files() if file.suffix == ".md"], ids=str
+)
+def test_every_link_inside_the_house_leads_somewhere(document: Path) -> None:
+    assert broken_links(document) == []
+
+
+def test_the_coverage_lists_what_was_asked_for_and_nothing_twice() -> None:
+    assert [row[0] for row in table(COVERAGE)] == list(ITEMS)
+
+
+@pytest.mark.parametrize("row", table(COVERAGE), ids=lambda row: row[0])
+def test_what_was_asked_for_has_a_place_and_a_test(row: tuple[str, ...]) -> None:
+    assert len(row) == 4
+    where, test = row[1], row[2]
+    assert "`" in where, "no module is named"
+    assert "`tests/" in test, "no test is named"
+    assert missing_files(row) == []
+
+
+def test_a_broken_link_and_a_missing_file_are_found(tmp_path: Path) -> None:
+    document = tmp_path / "a.md"
+    document.write_text("[a](a.md) [b](b.md#part) [c](https://example.org/x) [d](#d)\n")
+    assert broken_links(document) == ["b.md"]
+    assert missing_files(("A01", "`Makefile`", "`tests/none.py::test_x`")) == [
+        "tests/none.py::test_x"
+    ]
