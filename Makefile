@@ -22,7 +22,8 @@ $(READY): requirements.lock pyproject.toml
 	@test -x $(PYTHON) || { \
 	  for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	    if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	      echo "making $(VENV) with $$name"; exec $$name -m venv $(VENV); \
+	      echo "making $(VENV) with $$name"; \
+	      $$name -m venv $(VENV) && exit 0; rm -rf $(VENV); exit 1; \
 	    fi; \
 	  done; \
 	  echo "Penstock needs Python 3.11 or newer on PATH." >&2; exit 1; }

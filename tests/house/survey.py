@@ -17,9 +17,10 @@ SOURCE = ROOT / "src" / "penstock"
 
 
 class Raised(NamedTuple):
-    """An error made somewhere: its code, or None where that is not a literal."""
+    """An error made somewhere: its code, or None where that is not a literal, and its fact."""
 
     code: str | None
+    fact: str
     place: str
 
 
@@ -57,10 +58,8 @@ def raised(files: Iterable[Path]) -> Iterator[Raised]:
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and _name(node.func) in names:
-                first = node.args[0] if node.args else None
-                literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
-                code = first.value if literal and isinstance(first, ast.Constant) else None
-                yield Raised(str(code) if code else None, f"{file.name}:{node.lineno}")
+                code, fact = [*map(_text, node.args[:2]), "", ""][:2]
+                yield Raised(code or None, fact, f"{file.name}:{node.lineno}")
 
 
 def table(document: Path) -> list[tuple[str, ...]]:
@@ -81,3 +80,12 @@ def _name(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
+
+
+def _text(node: ast.expr) -> str:
+    """The words of a literal, with `{}` for what is filled in; nothing for anything else."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            _text(part) if isinstance(part, ast.Constant) else "{}" for part in node.values
+        )
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -13,7 +13,10 @@ from penstock.cli.main import COMMANDS, application
 WRITES: set[str] = {"produce", "topics create", "topics delete", "topics configure"}
 
 
-def commands(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def commands(
+    node: Any,  # noqa: ANN401  # typer keeps the types of its commands to itself
+    path: tuple[str, ...] = (),
+) -> Iterator[tuple[str, Any]]:
     """Every command and group with its words."""
     yield " ".join(path), node
     for name, child in getattr(node, "commands", {}).items():

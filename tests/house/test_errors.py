@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from penstock import errors
-from tests.house.survey import ROOT, SOURCE, error_names, modules, raised, table
+from tests.house.survey import ROOT, error_names, modules, raised, table
 
 LISTED = [code.strip("`") for code, *_ in table(ROOT / "docs" / "errors.md")]
 RAISED = list(raised(modules()))
+NAMES = ("Arrow", "Java", "Kafka", "Penstock", "Python", "PySpark", "Spark")
 CODES = {error.code for error in RAISED if error.code}
 
 
@@ -58,20 +59,23 @@ def test_a_code_that_is_not_a_literal_is_found(tmp_path: Path) -> None:
     file = tmp_path / "sample.py"
     file.write_text(
         'raise TopicError("TOPIC_X", "a")\n'
-        "raise errors.LogError(code, 'b')\n"
+        "raise errors.LogError(code, f'b {name}')\n"
         "x = RecordError('RECORD_Y', 'c')\n"
         "raise ValueError('NOT_OURS')\n"
     )
-    found = [(error.code, error.place) for error in raised([file])]
-    assert found == [("TOPIC_X", "sample.py:1"), (None, "sample.py:2"), ("RECORD_Y", "sample.py:3")]
+    assert list(raised([file])) == [
+        ("TOPIC_X", "a", "sample.py:1"),
+        (None, "b {}", "sample.py:2"),
+        ("RECORD_Y", "c", "sample.py:3"),
+    ]
 
 
 def test_facts_begin_small_and_end_without_a_stop() -> None:
-    shaped = re.compile(r'Error\(\s*"[A-Z_]+",\s*f?(["\'])(.*?)\1,?\s*(?:hint=|\))', re.DOTALL)
-    facts = [
-        (file.name, match[2])
-        for file in modules(SOURCE)
-        for match in shaped.finditer(file.read_text())
-    ]
+    facts = [error for error in RAISED if error.fact]
     assert len(facts) > 20
-    assert [fact for fact in facts if fact[1].endswith(".")] == []
+    assert [error.place for error in facts if error.fact.endswith((".", "!"))] == []
+    assert [error.place for error in facts if _begins_large(error.fact)] == []
+
+
+def _begins_large(fact: str) -> bool:
+    return bool(re.match(r"[A-Z][a-z]", fact)) and not fact.startswith(NAMES)

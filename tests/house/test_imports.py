@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-from tests.house.survey import ROOT, SOURCE
+from tests.house.survey import ROOT, SOURCE, modules
 
 LINT = Path(sys.executable).parent / "lint-imports"
 
@@ -31,3 +34,30 @@ def test_only_the_spark_room_names_pyspark() -> None:
         if "import pyspark" in file.read_text() or "from pyspark" in file.read_text()
     }
     assert naming == {"spark"}
+
+
+def test_everything_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    lines = [*project["dependencies"], *(line for extra in extras for line in extra)]
+    declared = {re.split(r"[<>=!~\[ ]", line)[0].replace("-", "_") for line in lines}
+    assert imported(modules()) - declared - {"penstock"} == set()
+
+
+def test_an_import_inside_a_function_counts(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("import os, yaml.x\ndef f():\n    from rich.table import Table\n")
+    assert imported([file]) == {"rich", "yaml"}
+
+
+def imported(files: list[Path]) -> set[str]:
+    """The packages that files import, at the top or inside, without Python's own."""
+    names: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module)
+    # py4j is Spark's own bridge to Java and comes with it.
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"py4j"}

@@ -22,6 +22,12 @@ from penstock.errors import PenstockError, UsageError
 # One file a command group; each has `register(application)` and keeps heavy imports inside its
 # commands. Only the file of the command asked for is loaded.
 COMMANDS = {
+    "topics": "penstock.cli.topics_command",
+    "produce": "penstock.cli.produce_command",
+    "consume": "penstock.cli.consume_command",
+    "groups": "penstock.cli.groups_command",
+    "transactions": "penstock.cli.transactions_command",
+    "log": "penstock.cli.log_command",
     "config": "penstock.cli.config_command",
     "doctor": "penstock.cli.doctor_command",
 }

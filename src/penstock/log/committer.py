@@ -48,8 +48,12 @@ class Committer:
             if self._stored.get(place) != offset
         }
         if moved:
-            self._store(moved)
-            self._stored.update(moved)
+            self.store(moved)
+
+    def store(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Store offsets, whatever is stored already."""
+        self._store(offsets)
+        self._stored.update(offsets)
 
     def _next(self) -> float:
         return float("inf") if self._every is None else time.monotonic() + self._every

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
 from penstock.errors import UsageError
 from penstock.log.consumer_config import ConsumerConfig, ConsumerSettings, consumer_config
@@ -22,8 +22,10 @@ from penstock.log.record import Record, TopicPartition
 # How late a waiting consumer notices that its group wants something, or that it was closed.
 _SLICE = 0.2
 _ASYNC_WAIT = 1.0
-_FRUITLESS_PAUSE = 0.001
+_SHORTEST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
+
+_Taken = TypeVar("_Taken")
 
 
 class Consumer:
@@ -59,6 +61,8 @@ class Consumer:
         self._config = config
         self._guard = threading.RLock()
         self._closing = threading.Event()
+        self._is_closed = False
+        self._fruitless = 0
         self._fetcher = Fetcher(
             log,
             isolation=config.isolation,
@@ -74,6 +78,7 @@ class Consumer:
 
     def poll(self, timeout: float = 1.0) -> list[Record]:
         """Give the next records, as soon as there are any; none after `timeout` seconds."""
+        self._require_open()
         found: list[Record] = []
         for run in self._next_runs(self._config.max_poll_records, timeout):
             if run.cursor.position == run.position:
@@ -83,16 +88,8 @@ class Consumer:
 
     def poll_batch(self, timeout: float = 1.0) -> Batch | None:
         """Give the next rows of one partition as an Arrow table; None after `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        fruitless = 0
-        while True:
-            with self._guard:
-                self._attend()
-                batch = self._fetcher.batch()
-                awaited = self._fetcher.awaited()
-            if batch is not None or not self._wait(awaited, deadline, fruitless):
-                return batch
-            fruitless += 1
+        self._require_open()
+        return self._next(self._fetcher.batch, timeout)
 
     def records(
         self, *, max_records: int | None = None, idle_timeout: timedelta | None = None
@@ -181,6 +178,7 @@ class Consumer:
                     self._part.leave(commit=commit)
                 finally:
                     self._fetcher.drop(self._fetcher.places)
+                    self._is_closed = True
 
     def __enter__(self) -> Self:
         """Use the consumer for the length of a with block."""
@@ -198,16 +196,22 @@ class Consumer:
         await asyncio.to_thread(self.close, commit=kind is None)
 
     def _next_runs(self, most: int, timeout: float) -> list[Run]:
+        return self._next(lambda: self._fetcher.runs(most), timeout) or []
+
+    def _next(self, take: Callable[[], _Taken], timeout: float) -> _Taken | None:
+        """Wait until there is something to take; None when the time is over."""
         deadline = time.monotonic() + timeout
-        fruitless = 0
-        while True:
+        while not self._closing.is_set():
             with self._guard:
                 self._attend()
-                runs = self._fetcher.runs(most)
+                taken = take()
                 awaited = self._fetcher.awaited()
-            if runs or not self._wait(awaited, deadline, fruitless):
-                return runs
-            fruitless += 1
+            if taken:
+                self._fruitless = 0
+                return taken
+            if not self._wait(awaited, deadline):
+                break
+        return None
 
     def _walk(self, run: Run) -> Iterator[Record]:
         """Give the records of a run one by one, for as long as the position follows them."""
@@ -218,39 +222,39 @@ class Consumer:
                 return
             cursor.position = expected = record.offset + 1
             yield record
-            if news is not None and news.is_set() and not self._closing.is_set():
+            if news is not None and news.is_set():
                 with self._guard:
                     self._attend()
         if cursor.position == expected:
             cursor.position = run.next_offset
 
     def _attend(self) -> None:
-        self._require_open()
         news = self._part.news
-        if news is None or news.is_set():
+        if not self._closing.is_set() and (news is None or news.is_set()):
             self._part.attend()
 
-    def _wait(self, awaited: Mapping[TopicPartition, int], deadline: float, fruitless: int) -> bool:
+    def _wait(self, awaited: Mapping[TopicPartition, int], deadline: float) -> bool:
         """Wait for a reason to look again; False when the time is over or the consumer closed."""
-        if fruitless:
-            # Woken for nothing again and again, as by a transaction that stays undecided.
-            time.sleep(min(_FRUITLESS_PAUSE * 2 ** min(fruitless, 10), _LONGEST_PAUSE))
+        news = self._part.news
         while (left := deadline - time.monotonic()) > 0 and not self._closing.is_set():
             pause = min(left, _SLICE)
             if awaited and self._log.wait(awaited, pause):
+                self._pause_if_fruitless()
                 return True
-            news = self._part.news
-            if news is None:
-                if not awaited:
-                    self._closing.wait(pause)
-                if self._config.isolation == "uncommitted":
-                    return True
-            elif news.is_set() or (not awaited and news.wait(pause)):
+            if not awaited:
+                (news or self._closing).wait(pause)
+            if self._config.isolation == "uncommitted" or (news is not None and news.is_set()):
                 return True
         return False
 
+    def _pause_if_fruitless(self) -> None:
+        # Records that are announced but cannot be had must not keep a processor busy.
+        if self._fruitless:
+            time.sleep(min(_SHORTEST_PAUSE * 2 ** min(self._fruitless, 10), _LONGEST_PAUSE))
+        self._fruitless += 1
+
     def _require_open(self) -> None:
-        if self._closing.is_set():
+        if self._is_closed:
             raise UsageError(
                 "CONSUMER_CLOSED",
                 "the consumer was closed",

@@ -69,7 +69,10 @@ class GroupPart:
 
     def commit(self, offsets: Mapping[TopicPartition, int] | None) -> None:
         """Store offsets, by default the positions; refused where the seat is lost."""
-        self._committer.commit(self._fetcher.positions() if offsets is None else offsets)
+        if offsets is None:
+            self._committer.commit(self._fetcher.positions())
+        else:
+            self._committer.store(offsets)
 
     def leave(self, *, commit: bool) -> None:
         """Give up the seat, after storing the positions where that is automatic."""

@@ -48,7 +48,10 @@ class LonePart:
 
     def commit(self, offsets: Mapping[TopicPartition, int] | None) -> None:
         """Store offsets, by default the positions; refused without a group."""
-        self._committer.commit(self._fetcher.positions() if offsets is None else offsets)
+        if offsets is None:
+            self._committer.commit(self._fetcher.positions())
+        else:
+            self._committer.store(offsets)
 
     def leave(self, *, commit: bool) -> None:
         """Store the positions where that is automatic."""

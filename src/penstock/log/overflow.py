@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 from penstock.errors import TopicError
 from penstock.log.port import Log, ReadLimit
+from penstock.log.pressure import LagGauge
 from penstock.log.record import OFFSET_COLUMN, TopicPartition
 
 SUFFIX = ".overflow"
@@ -20,23 +20,24 @@ class _Counts(Protocol):
 
 
 class Overflow:
-    """An overflow topic beside each topic; what is in it goes first once there is room."""
+    """An overflow topic beside each topic; what is in it goes first once there is room.
 
-    def __init__(self, log: Log, counts: _Counts) -> None:
+    What is still aside when a producer closes waits there for the next one.
+    """
+
+    def __init__(self, log: Log, gauge: LagGauge, counts: _Counts) -> None:
         self._log = log
+        self._gauge = gauge
         self._counts = counts
 
-    def destination(self, topic: str, too_far_behind: Callable[[str], bool]) -> str:
+    def destination(self, topic: str) -> str:
         """Drain what was put aside as far as there is room; then say where new records go."""
         overflow = topic + SUFFIX
-        while not too_far_behind(topic):
+        while not self._gauge.too_far_behind(topic):
             if not self._drain_some(topic, overflow):
                 return topic
         self._make(topic, overflow)
         return overflow
-
-    def close(self) -> None:
-        """Nothing is lost: what is still aside waits in its topic for the next producer."""
 
     def _make(self, topic: str, overflow: str) -> None:
         if overflow not in self._log.topics():
@@ -80,4 +81,5 @@ class Overflow:
             transaction.commit()
         finally:
             transaction.close()
+        self._gauge.appended(topic, chunk.rows.num_rows)
         self._counts.drained += chunk.rows.num_rows

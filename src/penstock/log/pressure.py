@@ -38,18 +38,24 @@ class LagGauge:
     def __init__(self, log: Log, pressure: Pressure) -> None:
         self._log = log
         self._pressure = pressure
-        self._known: dict[str, tuple[float, bool]] = {}
+        self._known: dict[str, tuple[float, int]] = {}
 
     def too_far_behind(self, topic: str) -> bool:
         """Whether the group named by the pressure lags more than it may."""
         if self._pressure.group is None:
             return False
-        asked_at, answer = self._known.get(topic, (float("-inf"), False))
+        asked_at, lag = self._known.get(topic, (float("-inf"), 0))
         now = time.monotonic()
         if now - asked_at > _LAG_IS_FRESH:
-            answer = lag_of(self._log, self._pressure.group, topic) > self._pressure.max_lag
-            self._known[topic] = (now, answer)
-        return answer
+            lag = lag_of(self._log, self._pressure.group, topic)
+            self._known[topic] = (now, lag)
+        return lag > self._pressure.max_lag
+
+    def appended(self, topic: str, count: int) -> None:
+        """Count records appended since the log was asked, which the group cannot have read."""
+        if topic in self._known:
+            asked_at, lag = self._known[topic]
+            self._known[topic] = (asked_at, lag + count)
 
 
 def lag_of(log: Log, group: str, topic: str) -> int:

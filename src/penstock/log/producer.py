@@ -65,7 +65,7 @@ class Producer:
         self._partitioner = partitioner or DefaultPartitioner()
         self._pressure = pressure or Pressure()
         self._gauge = LagGauge(log, self._pressure)
-        self._overflow = Overflow(log, self.stats)
+        self._overflow = Overflow(log, self._gauge, self.stats)
         self._now: Callable[[], int] = clock.now
         self._buffers: dict[str, TopicBuffer] = {}
         self._waiting_bytes = 0
@@ -123,8 +123,10 @@ class Producer:
             chosen = self._choose(described.name, rows, described.partitions)
         done = []
         for number in np.unique(chosen):
-            part = rows if len(rows) == (chosen == number).sum() else rows.take(
-                pa.array(np.flatnonzero(chosen == number))
+            part = (
+                rows
+                if len(rows) == (chosen == number).sum()
+                else rows.take(pa.array(np.flatnonzero(chosen == number)))
             )
             done.append(self._append(TopicPartition(topic, int(number)), part))
         return done
@@ -155,7 +157,6 @@ class Producer:
                 self._changed.notify_all()
             if self._thread is not None:
                 self._thread.join()
-            self._overflow.close()
 
     def __enter__(self) -> Producer:
         """Use the producer for the length of a with block."""
@@ -173,9 +174,7 @@ class Producer:
             )
         buffer = self._buffers[topic] = TopicBuffer(self._log.topic(topic))
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._run, name="penstock-producer", daemon=True
-            )
+            self._thread = threading.Thread(target=self._run, name="penstock-producer", daemon=True)
             self._thread.start()
         return buffer
 
@@ -267,12 +266,13 @@ class Producer:
             part = rows if len(members) == len(buffer) else rows.take(pa.array(members))
             done = self._append(TopicPartition(target, int(number)), part)
             offsets[members] = np.arange(done.base_offset, done.base_offset + len(members))
+        self._gauge.appended(target, len(buffer))
         return BatchReceipt(target, chosen, offsets, np.asarray(buffer.timestamps, np.int64))
 
     def _destination(self, topic: str) -> str:
         """The topic itself, or its overflow while the group behind it is too far behind."""
         if self._pressure.policy == "spill":
-            return self._overflow.destination(topic, self._gauge.too_far_behind)
+            return self._overflow.destination(topic)
         while self._gauge.too_far_behind(topic) and not self._closed:
             time.sleep(_ASK_AGAIN)
         return topic
@@ -290,19 +290,25 @@ class Producer:
     def _append(self, target: TopicPartition, rows: pa.Table) -> Appended:
         sequence = self._sequences.get(target, 0)
         stamp = WriterStamp(self._writer_id, 0, sequence)
-        for attempt in range(_RETRIES + 1):
+        try:
+            done = self._append_stubbornly(target, rows, stamp)
+        except PenstockError:
+            self._become_another_writer()
+            raise
+        self._sequences[target] = sequence + rows.num_rows
+        return done
+
+    def _append_stubbornly(
+        self, target: TopicPartition, rows: pa.Table, stamp: WriterStamp
+    ) -> Appended:
+        """Try again where the disk may have changed its mind; the stamp keeps it to one append."""
+        for _ in range(_RETRIES):
             try:
-                done = self._log.append(*target, rows, stamp=stamp)
-                self._sequences[target] = sequence + rows.num_rows
-                return done
+                return self._log.append(*target, rows, stamp=stamp)
             except StorageError as error:
-                if attempt == _RETRIES or error.code in _NOT_WORTH_A_RETRY:
-                    self._become_another_writer()
+                if error.code in _NOT_WORTH_A_RETRY:
                     raise
-            except PenstockError:
-                self._become_another_writer()
-                raise
-        raise AssertionError
+        return self._log.append(*target, rows, stamp=stamp)
 
     def _become_another_writer(self) -> None:
         # Whether the failed append landed is not known: its sequence numbers must never be

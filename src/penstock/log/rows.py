@@ -116,6 +116,8 @@ def fit_rows(rows: pa.Table, topic: Topic, now: int) -> pa.RecordBatch:
         columns[field.name] = _value_column(rows, field, topic, deleted)
     fitted = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
     _refuse_large_records(fitted, topic)
+    if topic.config.compacts:
+        _refuse_missing_keys(columns.get(KEY_COLUMN), fitted.num_rows, topic)
     return fitted
 
 
@@ -205,6 +207,17 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
         return column.chunk(0)
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _refuse_missing_keys(keys: pa.Array | None, count: int, topic: Topic) -> None:
+    missing = count if keys is None else keys.null_count
+    if missing:
+        raise RecordError(
+            "KEY_MISSING",
+            f'{missing} of {count} records have no key, topic "{topic.name}" keeps the last'
+            " record of each key",
+            hint="Give every record a key, or set the topic's cleanup to delete.",
+        )
 
 
 def _refuse_large_records(rows: pa.RecordBatch, topic: Topic) -> None:

@@ -130,7 +130,7 @@ def held(lock: Lock) -> AbstractContextManager[None]:
     return _Held(lock)
 
 
-class _Held(AbstractContextManager[None]):
+class _Held:
     __slots__ = ("_lock",)
 
     def __init__(self, lock: Lock) -> None:

@@ -69,6 +69,12 @@ class TopicConfig:
         """Whether old segments go by retention time or size."""
         return "delete" in self.cleanup
 
+    @property
+    def cleans(self) -> bool:
+        """Whether anything ever goes; by default the whole history stays."""
+        limited = self.retention is not None or self.retention_bytes is not None
+        return self.compacts or (self.deletes and limited)
+
     def with_settings(self, **changes: object) -> TopicConfig:
         """Give a changed copy; a misspelt setting is named and corrected."""
         known = [item.name for item in fields(self)]

@@ -12,14 +12,14 @@ import sys
 # A thread must not live through a fork; numpy starts some unless it is told that one will do.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-from pyspark.daemon import manager  # noqa: E402  # it must not import numpy before
+from pyspark.daemon import manager  # it must not import numpy before
 
 TASKS = "pyspark.worker"
 
 
 def load() -> None:
     """Import what the workers of tasks use; planners live in processes of their own, one each."""
-    import pandas  # noqa: F401, ICN001, PLC0415  # pyarrow looks for it at the first conversion
+    import pandas  # noqa: F401, PLC0415  # pyarrow looks for it at the first conversion
     import pyarrow.compute  # noqa: F401, PLC0415
     import pyspark.worker  # noqa: F401, PLC0415
 

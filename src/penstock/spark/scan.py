@@ -83,8 +83,6 @@ def _column(rows: pa.RecordBatch, field: pa.Field, partition: int) -> pa.Array:
         column = column.view(pa.timestamp("ms", tz="UTC"))
     if column.type == field.type:
         return column
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     try:
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

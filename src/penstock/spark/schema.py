@@ -92,8 +92,6 @@ def _pick(known: dict[str, StructField], name: str, topic: Topic) -> StructField
 def _spark_type(kind: pa.DataType, topic: Topic) -> DataType:
     if kind in _WIDER:
         return _WIDER[kind]
-    if pa.types.is_dictionary(kind):
-        return _spark_type(kind.value_type, topic)
     if pa.types.is_map(kind):
         return MapType(_spark_type(kind.key_type, topic), _spark_type(kind.item_type, topic))
     if pa.types.is_struct(kind):

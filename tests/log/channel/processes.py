@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,12 @@ def receiver_process(
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """Stop a process and return when none of its threads runs any more."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
 
 
 def next_line(process: subprocess.Popen[str]) -> str:

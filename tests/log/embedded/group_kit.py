@@ -54,8 +54,9 @@ def die(seat: EmbeddedMembership) -> None:
 
 def settle_down(*seats: EmbeddedMembership) -> None:
     """Let every member give up and take what the group wants, until nothing changes."""
-    while any([_follow(seat) for seat in seats]):
-        pass
+    changed = True
+    while changed:
+        changed = sum(_follow(seat) for seat in seats) > 0
 
 
 def _follow(seat: EmbeddedMembership) -> bool:

@@ -13,9 +13,7 @@ from tests.log.embedded.group_kit import GroupKit, die, partitions, settle_down
 ASSIGNORS: tuple[Assignor, ...] = ("range", "round-robin", "sticky", "cooperative-sticky")
 ALL = partitions("orders", 0, 1, 2) | partitions("clicks", 0, 1, 2, 3)
 STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["join", "leave", "die", "heartbeat", "release"]), st.integers(0, 5)
-    ),
+    st.tuples(st.sampled_from(["join", "leave", "die", "heartbeat", "release"]), st.integers(0, 5)),
     max_size=30,
 )
 

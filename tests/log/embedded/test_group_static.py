@@ -43,7 +43,7 @@ def test_the_second_of_two_with_one_instance_id_fences_the_first(kit: GroupKit) 
     second = kit.coordinator.join("billing", ["orders"], instance_id="host-1")
     settle_down(second)
     assert len(second.owned) == 3
-    with pytest.raises(GroupError, match="GROUP_FENCED"):
+    with pytest.raises(GroupError, match="GROUP_INSTANCE_TAKEN"):
         first.heartbeat()
 
 

@@ -25,9 +25,10 @@ def share_mixed(
     lost = share.keep_owned(ordered)
     fresh = [partition for partition in ordered if partition not in share.holder]
     share.place(fresh)
-    # Try to balance by what is new alone; when members lose partitions anyway, this
-    # would only bind the second attempt.
-    share.even_out(([] if lost else [fresh]) + [ordered])
+    # Balance by what is new alone as far as that goes, unless partitions must move anyway.
+    if not lost:
+        share.even_out(fresh)
+    share.even_out(ordered)
     return {member: list(held) for member, held in share.held.items()}
 
 
@@ -76,27 +77,26 @@ class _MixedShare:
             if member is not None:
                 self._give(partition, member)
 
-    def even_out(self, attempts: Iterable[Sequence[TopicPartition]]) -> None:
-        """Move partitions while that evens the group out; undo moves that did not help."""
-        before = self._unevenness()
-        holders = dict(self.holder)
-        for partitions in attempts:
-            while self._move_some(partitions):
-                pass
-        if self._unevenness() >= before:
-            for partition, member in holders.items():
-                self._give(partition, member)
+    def even_out(self, partitions: Sequence[TopicPartition]) -> None:
+        """Move partitions until none has a reader that holds at least two fewer.
+
+        Every move takes from a member and gives to one with at least two fewer, so the
+        sum of the squared sizes falls and this ends.
+        """
+        while self._move_some(partitions):
+            pass
 
     def _move_some(self, partitions: Iterable[TopicPartition]) -> bool:
-        before = self._unevenness()
+        moved = False
         for partition in partitions:
             target = self._better_member(partition)
-            if target is not None:
-                holder = self.holder[partition]
-                moved = self._movements.instead_of(partition, holder, target)
-                self._movements.record(moved, self.holder[moved], target)
-                self._give(moved, target)
-        return self._unevenness() < before
+            if target is None:
+                continue
+            moved = True
+            for item, member in self._movements.route(partition, self.holder[partition], target):
+                self._movements.record(item, self.holder[item], member)
+                self._give(item, member)
+        return moved
 
     def _better_member(self, partition: TopicPartition) -> str | None:
         size = len(self.held[self.holder[partition]])
@@ -131,7 +131,3 @@ class _MixedShare:
 
     def _unrank(self, member: str) -> None:
         del self._ranking[bisect_left(self._ranking, (len(self.held[member]), member))]
-
-    def _unevenness(self) -> int:
-        """Fall with every move from a member to one that holds at least two fewer."""
-        return sum(size * size for size, _ in self._ranking)

@@ -14,11 +14,20 @@ class Movements:
         self._of: dict[TopicPartition, tuple[str, str]] = {}
         self._along: dict[tuple[str, str, str], set[TopicPartition]] = {}
 
-    def instead_of(self, partition: TopicPartition, holder: str, target: str) -> TopicPartition:
-        """Choose what to move: one that came the other way goes back rather than a new one."""
+    def route(
+        self, partition: TopicPartition, holder: str, target: str
+    ) -> list[tuple[TopicPartition, str]]:
+        """Say what goes where so that the target gains what the holder loses.
+
+        Where a partition came from the target to where this one began, both go home
+        instead: the sizes come out the same and the two members have not swapped.
+        """
         source = self._of[partition][0] if partition in self._of else holder
-        returning = self._along.get((partition.topic, target, source))
-        return min(returning) if returning else partition
+        homesick = self._along.get((partition.topic, target, source))
+        if not homesick:
+            return [(partition, target)]
+        homeward = [(min(homesick), target)]
+        return homeward if source == holder else [*homeward, (partition, source)]
 
     def record(self, partition: TopicPartition, holder: str, target: str) -> None:
         """Note a move; one that leads back to where it began was none."""

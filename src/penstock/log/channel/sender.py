@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -182,9 +183,11 @@ class ChannelSender:
 
     def _write(self, outlet: Outlet, now: float) -> None:
         try:
-            outlet.write(now)
-        except OSError:
-            self._lose(outlet)
+            with suppress(OSError):
+                outlet.write(now)
+        finally:
+            if outlet.gone:
+                self._lose(outlet)
 
     def _lose(self, outlet: Outlet) -> None:
         if self._roster.forget(outlet):

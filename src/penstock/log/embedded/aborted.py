@@ -37,9 +37,7 @@ def aborted_file(generation: int) -> str:
 
 def encode_aborted(items: Iterable[AbortedTransaction]) -> bytes:
     """Give the bytes of entries, each with its checksum."""
-    return b"".join(
-        _ENTRY.pack(*item, crc32c(_ENTRY.pack(*item, 0))) for item in items
-    )
+    return b"".join(_ENTRY.pack(*item, crc32c(_ENTRY.pack(*item, 0))) for item in items)
 
 
 def read_aborted(storage: Storage, path: str, count: int) -> tuple[AbortedTransaction, ...]:

@@ -77,9 +77,11 @@ def follow_frame(head: Head, frame: Frame) -> Head:
         end_offset=frame.next_offset,
         end_position=head.end_position + frame.length,
         active_records=head.active_records + frame.records,
-        active_min_timestamp=min(head.active_min_timestamp, *times) if times
+        active_min_timestamp=min(head.active_min_timestamp, *times)
+        if times
         else head.active_min_timestamp,
-        active_max_timestamp=max(head.active_max_timestamp, *times) if times
+        active_max_timestamp=max(head.active_max_timestamp, *times)
+        if times
         else head.active_max_timestamp,
         active_since=head.active_since if head.active_since >= 0 else frame.appended_at,
         open=opened,

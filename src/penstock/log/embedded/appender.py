@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from penstock.clock import Clock
@@ -39,12 +39,12 @@ from penstock.log.embedded.head import (
 from penstock.log.embedded.manifest import (
     ENTRY_SIZE,
     HEADER_SIZE,
-    MANIFEST_FILE,
     SealedSegment,
     encode_entry,
+    manifest_file,
 )
 from penstock.log.embedded.writer_book import WriterBook
-from penstock.log.embedded.writers import REMEMBERED_APPENDS
+from penstock.log.embedded.writers import REMEMBERED_APPENDS, LastAppend
 from penstock.log.port import Appended, WriterStamp
 from penstock.log.storage import Bytes, Storage
 from penstock.log.topic import Topic
@@ -63,7 +63,9 @@ class PartitionAppender:
         *,
         clock: Clock,
         decisions: TransactionDecisions,
+        on_sealed: Callable[[], None] = lambda: None,
     ) -> None:
+        self._on_sealed = on_sealed
         self._storage = storage
         self._directory = directory
         self._config = topic.config
@@ -101,14 +103,13 @@ class PartitionAppender:
                 f"an append of {len(rows)} frames cannot be recognised if it is repeated",
                 hint="Append in smaller batches (about 16 MiB).",
             )
-        with self.locked() as head:
-            if head.open:
-                head = self._settle(head, stamp)
-            repeated = self._repeat(rows, head, stamp)
+        with self.locked() as locked_head:
+            head = self._settle(locked_head, stamp) if locked_head.open else locked_head
+            repeated = self._repeat(rows, stamp)
             if repeated is not None:
                 return repeated
-            head = self._make_room(head, sum(part.payload.data.size + 192 for part in rows))
-            return self._write_rows(rows, head, stamp, transaction)
+            room = self._make_room(head, sum(part.payload.data.size + 192 for part in rows))
+            return self._write_rows(rows, room, stamp, transaction)
 
     def append_marker(self, transaction: OpenTransaction, *, committed: bool) -> None:
         """Decide a transaction in this partition, unless that was done before."""
@@ -138,6 +139,12 @@ class PartitionAppender:
         self._writers.head_changed(published)
         return published
 
+    def publish_durably(self, head: Head) -> Head:
+        """Publish a head in both slots and return when neither a crash nor a tear can undo it."""
+        published = self.publish(self.publish(head))
+        self._head_file.sync()
+        return published
+
     def seal(self, head: Head) -> Head:
         """Seal the active segment inside `locked`; give the new head."""
         return self._seal(head)
@@ -146,6 +153,11 @@ class PartitionAppender:
         """The last sequence a writer has used here; -1 where it has not written."""
         with self.locked():
             return self._writers.table.last_sequence(writer_id, epoch)
+
+    def last_appends(self) -> dict[int, LastAppend]:
+        """The last append of every writer this partition remembers."""
+        with self.locked():
+            return self._writers.table.last_appends()
 
     def configure(self, topic: Topic) -> None:
         """Use changed settings from the next append on."""
@@ -195,16 +207,12 @@ class PartitionAppender:
             self._active = None
         self._writers.forget()
 
-    def _repeat(
-        self, rows: Sequence[EncodedRows], head: Head, stamp: WriterStamp | None
-    ) -> Appended | None:
+    def _repeat(self, rows: Sequence[EncodedRows], stamp: WriterStamp | None) -> Appended | None:
         if stamp is None:
             return None
         sequence, found = stamp.sequence, []
         for part in rows:
-            earlier = self._writers.table.check(
-                stamp._replace(sequence=sequence), part.records
-            )
+            earlier = self._writers.table.check(stamp._replace(sequence=sequence), part.records)
             if earlier is None:
                 return None
             found.append(earlier)
@@ -256,9 +264,7 @@ class PartitionAppender:
             self._sync_now_and_then()
         return published
 
-    def _write_marker(
-        self, head: Head, transaction: OpenTransaction, *, committed: bool
-    ) -> Head:
+    def _write_marker(self, head: Head, transaction: OpenTransaction, *, committed: bool) -> Head:
         now = self._clock.now()
         frame = Frame(
             kind=COMMIT_MARKER if committed else ABORT_MARKER,
@@ -308,7 +314,11 @@ class PartitionAppender:
             and head.active_since >= 0
             and self._clock.now() - head.active_since > age.total_seconds() * 1000
         )
-        return self._seal(head) if full or old else head
+        if not (full or old):
+            return head
+        sealed = self._seal(head)
+        self._on_sealed()
+        return sealed
 
     def _seal(self, head: Head) -> Head:
         if head.end_position == 0:
@@ -339,7 +349,8 @@ class PartitionAppender:
         return published
 
     def _list_sealed(self, head: Head, sealed: SealedSegment, *, durable: bool) -> None:
-        manifest = self._storage.open(f"{self._directory}/{MANIFEST_FILE}", write=True)
+        path = f"{self._directory}/{manifest_file(head.manifest_generation)}"
+        manifest = self._storage.open(path, write=True)
         try:
             position = HEADER_SIZE + head.sealed_count * ENTRY_SIZE
             manifest.write_at(position, [encode_entry(sealed)])

@@ -14,7 +14,7 @@ from penstock.clock import Clock
 from penstock.errors import CorruptionError, SchemaError, TopicError, did_you_mean
 from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.head import HEAD_FILE, Head, create_head
-from penstock.log.embedded.manifest import MANIFEST_FILE, encode_manifest, segment_name
+from penstock.log.embedded.manifest import encode_manifest, manifest_file, segment_name
 from penstock.log.embedded.sealed_json import seal, unseal
 from penstock.log.record import SYSTEM_COLUMNS
 from penstock.log.storage import Storage
@@ -105,8 +105,10 @@ class Catalog:
             head.sync()
             head.close()
             self._storage.open(f"{below}/{segment_name(0)}.seg", create=True).close()
-            self._storage.replace(f"{below}/{MANIFEST_FILE}", encode_manifest(0, ()), sync=True)
-        self._storage.replace(f"{directory}/{TOPIC_FILE}", seal(_topic_to_document(topic)), sync=True)
+            self._storage.replace(f"{below}/{manifest_file(0)}", encode_manifest(0, ()), sync=True)
+        self._storage.replace(
+            f"{directory}/{TOPIC_FILE}", seal(_topic_to_document(topic)), sync=True
+        )
 
 
 def missing_topic(name: str, known: tuple[str, ...]) -> TopicError:
@@ -164,7 +166,7 @@ def _topic_to_document(topic: Topic) -> dict[str, object]:
 
 def _topic_from_document(saved: dict[str, Any]) -> Topic:
     known = {item.name for item in fields(TopicConfig)}
-    config = {
+    config: dict[str, Any] = {
         name: timedelta(seconds=value) if name in _DURATIONS and value is not None else value
         for name, value in saved["config"].items()
         if name in known

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 from datetime import timedelta
 
 import pyarrow as pa
@@ -13,8 +14,10 @@ from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import TopicError
 from penstock.log.embedded.batch import encode_rows
 from penstock.log.embedded.catalog import Catalog, missing_topic
+from penstock.log.embedded.cleaner import CleanReport
 from penstock.log.embedded.group import DEFAULT_SESSION_TIMEOUT, GroupCoordinator
 from penstock.log.embedded.head import OpenTransaction
+from penstock.log.embedded.housekeeping import Housekeeping
 from penstock.log.embedded.partition import Partition
 from penstock.log.embedded.refusals import coded_storage_errors
 from penstock.log.embedded.root import open_root
@@ -39,6 +42,8 @@ from penstock.log.rows import fit_rows
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig
 
+Result = TypeVar("Result")
+
 _SNAPSHOT_TRIES = 1000
 
 
@@ -57,6 +62,7 @@ class EmbeddedLog:
         )
         self._partitions: dict[TopicPartition, Partition] = {}
         self._opening = threading.Lock()
+        self._housekeeping = Housekeeping(storage, clock, self._catalog, self.partition)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -119,19 +125,17 @@ class EmbeddedLog:
     ) -> Appended:
         """Append rows in order; when it returns they are as safe as the topic's fsync says."""
         with coded_storage_errors(f'appending to topic "{topic}"'):
-            target = self.partition(topic, partition)
-            fitted = fit_rows(rows, target.topic, self.clock.now())
-            return target.appender.append(encode_rows(fitted, target.topic), stamp=stamp)
+            return self._on(topic, partition, lambda part: self._append(part, rows, stamp, None))
 
     def read(self, topic: str, partition: int, offset: int, limit: ReadLimit) -> Chunk:
         """Give the rows from an offset on, without waiting."""
         with coded_storage_errors(f'reading topic "{topic}"'):
-            return self.partition(topic, partition).reader.read(offset, limit)
+            return self._on(topic, partition, lambda part: part.reader.read(offset, limit))
 
     def bounds(self, topic: str, partition: int, isolation: Isolation = "committed") -> Bounds:
         """The offsets a reader can have."""
         with coded_storage_errors(f'reading topic "{topic}"'):
-            return self.partition(topic, partition).reader.bounds(isolation)
+            return self._on(topic, partition, lambda part: part.reader.bounds(isolation))
 
     def snapshot(self, topics: Iterable[str]) -> dict[TopicPartition, Bounds]:
         """The committed bounds of whole topics at one instant: no half transaction."""
@@ -149,7 +153,7 @@ class EmbeddedLog:
     def offset_at_time(self, topic: str, partition: int, timestamp: int) -> int | None:
         """The first offset whose timestamp is at or after a time; None where there is none."""
         with coded_storage_errors(f'reading topic "{topic}"'):
-            return self.partition(topic, partition).reader.offset_at_time(timestamp)
+            return self._on(topic, partition, lambda part: part.reader.offset_at_time(timestamp))
 
     def wait(self, positions: Mapping[TopicPartition, int], timeout: float) -> bool:
         """Block until a position has something to read, or the time is over."""
@@ -166,7 +170,18 @@ class EmbeddedLog:
     def segments(self, topic: str, partition: int) -> list[SegmentInfo]:
         """The segments of a partition, oldest first."""
         with coded_storage_errors(f'describing topic "{topic}"'):
-            return self.partition(topic, partition).reader.segments()
+            return self._on(topic, partition, lambda part: part.reader.segments())
+
+    def clean(self, topic: str, *, include_active: bool = False) -> tuple[CleanReport, ...]:
+        """Apply retention and compaction now; the newest segment is left alone unless asked for."""
+        with coded_storage_errors(f'cleaning topic "{topic}"'):
+            return self._housekeeping.clean(topic, include_active=include_active)
+
+    def delete_records(self, topic: str, partition: int, *, before_offset: int) -> int:
+        """Remove the records before an offset; give the offset the partition now starts at."""
+        with coded_storage_errors(f'deleting records of topic "{topic}"'):
+            place = TopicPartition(topic, partition)
+            return self._housekeeping.delete_records(place, before_offset)
 
     def transaction(self, transactional_id: str) -> EmbeddedTransaction:
         """Take over an id: earlier holders are fenced, what they left open is aborted."""
@@ -218,6 +233,7 @@ class EmbeddedLog:
 
     def close(self) -> None:
         """Let go of files and threads; closing twice is harmless."""
+        self._housekeeping.stop()
         with self._opening:
             for partition in self._partitions.values():
                 partition.close()
@@ -253,6 +269,7 @@ class EmbeddedLog:
                         number,
                         clock=self.clock,
                         decisions=self._transactions,
+                        on_sealed=self._housekeeping.schedule,
                     ),
                 )
             except FileNotFoundError as error:
@@ -263,11 +280,7 @@ class EmbeddedLog:
     ) -> Appended:
         """Append rows that belong to a transaction."""
         with coded_storage_errors(f'appending to topic "{target.topic}"'):
-            part = self.partition(*target)
-            fitted = fit_rows(rows, part.topic, self.clock.now())
-            return part.appender.append(
-                encode_rows(fitted, part.topic), stamp=stamp, transaction=number
-            )
+            return self._on(*target, lambda part: self._append(part, rows, stamp, number))
 
     def mark(
         self, target: TopicPartition, transaction: OpenTransaction, *, committed: bool
@@ -281,6 +294,25 @@ class EmbeddedLog:
         part = self.partition(*target)
         if part.topic.config.fsync == "always":
             part.appender.sync()
+
+    def _append(
+        self, part: Partition, rows: pa.Table, stamp: WriterStamp | None, number: int | None
+    ) -> Appended:
+        fitted = fit_rows(rows, part.topic, self.clock.now())
+        encoded = encode_rows(fitted, part.topic)
+        return part.appender.append(encoded, stamp=stamp, transaction=number)
+
+    def _on(self, topic: str, number: int, act: Callable[[Partition], Result]) -> Result:
+        """Act on a partition; one deleted by another process is looked up anew."""
+        try:
+            return act(self.partition(topic, number))
+        except FileNotFoundError:
+            self._forget(topic)
+        except TopicError as error:
+            if error.code != "TOPIC_MISSING":
+                raise
+            self._forget(topic)
+        return act(self.partition(topic, number))
 
     def _all_bounds(self, names: Iterable[str]) -> dict[TopicPartition, Bounds]:
         return {

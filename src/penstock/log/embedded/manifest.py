@@ -2,8 +2,8 @@
 
 A segment is part of the partition when the manifest names it, or when it is the
 active one that the head names; any other file is a leftover. An entry is appended
-when a segment is sealed; the whole file is replaced, under the next generation, when
-retention or compaction changes the list.
+when a segment is sealed. When retention or compaction changes the list, a new file is
+written under the name of the next generation, and the head alone switches to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from penstock.errors import CorruptionError
 from penstock.log.storage import Storage
 
 MAGIC = b"PNMF"
-MANIFEST_FILE = "manifest"
 
 _HEADER = struct.Struct("<4sIq")
 _ENTRY = struct.Struct("<qqqqqqqI4x")
@@ -55,6 +54,11 @@ class Manifest:
     def position_of(self, offset: int) -> int:
         """The number of the segment whose range holds an offset; -1 before the first."""
         return bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1
+
+
+def manifest_file(generation: int) -> str:
+    """Name the file that holds one generation of the list."""
+    return f"manifest-{generation}"
 
 
 def segment_name(base_offset: int, generation: int = 0) -> str:

@@ -42,7 +42,7 @@ class EmbeddedMembership:
         self._files = files
         self._id = member.member_id
         self._session_timeout = member.session_timeout
-        self._is_static = member.instance_id is not None
+        self._instance_id = member.instance_id
         self._lock = lock
         self._clock = clock
         self._partitions_of = partitions_of
@@ -132,7 +132,7 @@ class EmbeddedMembership:
             with self._files.locked():
                 self._refresh()
                 me = self._state.members.get(self._id)
-                if me is not None and self._is_static:
+                if me is not None and self._instance_id is not None:
                     self._save(self._state.with_member(replace(me, owned=_NOTHING)))
                 elif me is not None:
                     self._save(self._state.without([self._id]).shared_out(self._partitions_of))
@@ -150,6 +150,7 @@ class EmbeddedMembership:
                 self._owned = me.owned
                 return me
             self._lose_seat()
+            self._refuse_twin()
         raise self._fenced("has no seat any more")
 
     def _refresh(self) -> None:
@@ -209,6 +210,17 @@ class EmbeddedMembership:
         self._has_seat = False
         self._owned = _NOTHING
         self._lock.close()
+
+    def _refuse_twin(self) -> None:
+        """Tell apart a seat that was lost from one that another of the same instance took."""
+        for member in self._state.members.values():
+            if self._instance_id is not None and member.instance_id == self._instance_id:
+                raise GroupError(
+                    "GROUP_INSTANCE_TAKEN",
+                    f'instance "{self._instance_id}" of group "{self._files.group}" is now'
+                    f' member "{member.member_id}"',
+                    hint="Two consumers run under one instance id: stop this one or rename it.",
+                )
 
     def _coded(self, doing: str) -> AbstractContextManager[None]:
         return coded_storage_errors(f'{doing} in group "{self._files.group}"')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from penstock.clock import Clock
 from penstock.log.embedded.appender import PartitionAppender
@@ -10,6 +11,7 @@ from penstock.log.embedded.catalog import TOPICS
 from penstock.log.embedded.decisions import TransactionDecisions
 from penstock.log.embedded.head import HEAD_FILE
 from penstock.log.embedded.reader import PartitionReader
+from penstock.log.record import TopicPartition
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic
 
@@ -25,7 +27,9 @@ class Partition:
         *,
         clock: Clock,
         decisions: TransactionDecisions,
+        on_sealed: Callable[[TopicPartition], None] = lambda _: None,
     ) -> None:
+        self.place = TopicPartition(topic.name, number)
         self.directory = f"{TOPICS}/{topic.name}/{number}"
         self.head_path = f"{self.directory}/{HEAD_FILE}"
         self.topic = topic
@@ -34,6 +38,7 @@ class Partition:
         self._storage = storage
         self._clock = clock
         self._decisions = decisions
+        self._on_sealed = on_sealed
         self._appender: PartitionAppender | None = None
         self._opening = threading.Lock()
 
@@ -49,6 +54,7 @@ class Partition:
                         self.topic,
                         clock=self._clock,
                         decisions=self._decisions,
+                        on_sealed=lambda: self._on_sealed(self.place),
                     )
         return self._appender
 

@@ -106,14 +106,13 @@ class PartitionReader:
 
     def offset_at_time(self, timestamp: int) -> int | None:
         """The first committed offset whose timestamp is at or after a time."""
-        view = self._views.view()
-        horizon = self.horizon(view, "committed")
-        for place in self._places(view, 0):
-            if place.max_timestamp >= timestamp:
-                found = self._first_at_time(place, timestamp, view.head.start_offset, horizon)
-                if found is not None:
-                    return found
-        return None
+        while True:
+            view = self._views.view()
+            try:
+                return self._offset_at_time(view, timestamp)
+            except FileNotFoundError:
+                if self._views.head().change == view.head.change:
+                    raise
 
     def segments(self) -> list[SegmentInfo]:
         """The segments of the partition, oldest first."""
@@ -165,6 +164,7 @@ class PartitionReader:
         schema = self._columns(limit.columns)
         gathered = _Gathered(limit, offset)
         piece = min(max(limit.bytes, 64 * 1024), 8 * PIECE)
+        last: StoredFrame | None = None
         if offset < stop:
             for stored in self.frames(view, offset, piece):
                 frame = stored.frame
@@ -176,7 +176,8 @@ class PartitionReader:
                     self._remember(view, gathered.next_offset, stored)
                     return gathered.chunk(schema)
                 last = stored
-            self._remember(view, stop, last)
+            if last is not None:
+                self._remember(view, stop, last)
         return gathered.chunk(schema, max(offset, stop))
 
     def _gather(
@@ -195,6 +196,15 @@ class PartitionReader:
         if gathered.full and keep.stop < rows.num_rows:
             following = int(offsets_of(frame, rows)[keep.stop])
             gathered.next_offset = min(following, horizon.end)
+
+    def _offset_at_time(self, view: View, timestamp: int) -> int | None:
+        horizon = self.horizon(view, "committed")
+        for place in self._places(view, 0):
+            if place.max_timestamp >= timestamp:
+                found = self._first_at_time(place, timestamp, view.head.start_offset, horizon)
+                if found is not None:
+                    return found
+        return None
 
     def _check_offset(self, head: Head, offset: int) -> None:
         if not head.start_offset <= offset <= head.end_offset:

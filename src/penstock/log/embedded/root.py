@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 def open_root(storage: Storage, clock: Clock) -> None:
-    """Check that a storage holds a log this Penstock can read, or make a new one in an empty one."""
+    """Check that a storage holds a log this Penstock can read; make one where it is empty."""
     try:
         data = storage.read(ROOT_FILE)
     except FileNotFoundError:

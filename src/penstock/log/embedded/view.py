@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from penstock.errors import CorruptionError, TopicError
 from penstock.log.embedded.aborted import AbortedTransaction, aborted_file, read_aborted
 from penstock.log.embedded.head import HEAD_FILE, Head, read_head
-from penstock.log.embedded.manifest import MANIFEST_FILE, Manifest, read_manifest
+from penstock.log.embedded.manifest import Manifest, manifest_file, read_manifest
 from penstock.log.storage import File, Storage
-
-_TRIES = 200
-_PAUSE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +43,8 @@ class ViewReader:
         return head
 
     def view(self) -> View:
-        """The newest view; retention or compaction under way is waited out."""
-        for _ in range(_TRIES):
+        """The newest view; where retention or compaction came in between, a newer one."""
+        while True:
             head = self.head()
             last = self._last
             if last is not None and last.head.change == head.change:
@@ -57,41 +53,28 @@ class ViewReader:
             if found is not None:
                 self._last = found
                 return found
-            time.sleep(_PAUSE)
-        raise CorruptionError(
-            "MANIFEST_CORRUPT",
-            f'the manifest of "{self._directory}" is not of the generation its head names',
-            hint="Run `penstock log repair` to rebuild both from the segments.",
-        )
 
     def _view_of(self, head: Head, last: View | None) -> View | None:
-        same = last is not None and last.manifest.generation == head.manifest_generation
-        if last is not None and same and len(last.manifest.segments) == head.sealed_count:
-            manifest = last.manifest
-        else:
-            try:
-                manifest = self._read_manifest(head)
-            except (FileNotFoundError, CorruptionError):
-                # A replacement under way looks the same as damage: only if it stays is it damage.
-                if self.head().change != head.change:
-                    return None
-                raise
-            if manifest.generation != head.manifest_generation:
-                return None
-        if last is not None and same and last.head.aborted_count == head.aborted_count:
-            return View(head, manifest, last.aborted, last.hidden)
+        if last is not None and last.manifest.generation != head.manifest_generation:
+            last = None
         try:
+            if last is not None and len(last.manifest.segments) == head.sealed_count:
+                manifest = last.manifest
+            else:
+                manifest = self._read_manifest(head)
+            if last is not None and last.head.aborted_count == head.aborted_count:
+                return View(head, manifest, last.aborted, last.hidden)
             aborted = self._read_aborted(head)
         except (FileNotFoundError, CorruptionError):
+            # A list that a newer one has replaced is gone: only if the head stays is it damage.
             if self.head().change != head.change:
                 return None
             raise
         return View(head, manifest, aborted, frozenset(item.key for item in aborted))
 
     def _read_manifest(self, head: Head) -> Manifest:
-        return read_manifest(
-            self._storage, f"{self._directory}/{MANIFEST_FILE}", head.sealed_count
-        )
+        path = f"{self._directory}/{manifest_file(head.manifest_generation)}"
+        return read_manifest(self._storage, path, head.sealed_count)
 
     def _read_aborted(self, head: Head) -> tuple[AbortedTransaction, ...]:
         path = f"{self._directory}/{aborted_file(head.manifest_generation)}"

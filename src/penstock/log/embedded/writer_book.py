@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from penstock.log.embedded.frame import Frame
 from penstock.log.embedded.head import Head
-from penstock.log.embedded.manifest import MANIFEST_FILE, read_manifest, segment_name
+from penstock.log.embedded.manifest import manifest_file, read_manifest, segment_name
 from penstock.log.embedded.segment import read_headers
 from penstock.log.embedded.writers import (
     WRITERS_FILE,
@@ -82,9 +82,8 @@ class WriterBook:
         if base == head.active_base and position <= head.end_position:
             yield from self._headers(segment_name(base), position, head.end_position)
             return
-        manifest = read_manifest(
-            self._storage, f"{self._directory}/{MANIFEST_FILE}", head.sealed_count
-        )
+        path = f"{self._directory}/{manifest_file(head.manifest_generation)}"
+        manifest = read_manifest(self._storage, path, head.sealed_count)
         for segment in manifest.segments:
             if segment.next_offset > base:
                 resumed = segment.base_offset == base and segment.generation == 0

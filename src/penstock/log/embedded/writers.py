@@ -47,6 +47,13 @@ class WriterState:
         return self.appends[-1].last_sequence if self.appends else -1
 
 
+class LastAppend(NamedTuple):
+    """By which frame a writer is recognised: its last with rows, or any marker of its epoch."""
+
+    epoch: int
+    offset: int | None
+
+
 class WriterTable:
     """The writers of one partition, as of one change of its head."""
 
@@ -60,7 +67,10 @@ class WriterTable:
     def check(self, stamp: WriterStamp, count: int) -> Appended | None:
         """Give the earlier append where this is its repeat, None where it may be written."""
         state = self._writers.get(stamp.writer_id)
-        if state is None or stamp.epoch > state.epoch:
+        if state is None:
+            return None
+        if stamp.epoch > state.epoch:
+            _refuse_gap(stamp, 0)
             return None
         if stamp.epoch < state.epoch:
             raise TransactionError(
@@ -73,19 +83,23 @@ class WriterTable:
         for known in state.appends:
             if (known.first_sequence, known.last_sequence) == (stamp.sequence, last_wanted):
                 return Appended(known.base_offset, known.last_offset, duplicate=True)
-        if state.appends and stamp.sequence != state.last_sequence + 1:
-            raise RecordError(
-                "SEQUENCE_GAP",
-                f"writer {stamp.writer_id} sent sequence {stamp.sequence}, expected"
-                f" {state.last_sequence + 1}",
-                hint="An earlier append of this writer was lost or reordered: open a new producer.",
-            )
+        if state.appends:
+            _refuse_gap(stamp, state.last_sequence + 1)
         return None
 
     def last_sequence(self, writer_id: int, epoch: int) -> int:
         """The last sequence a writer used in an epoch; -1 where it has not written."""
         state = self._writers.get(writer_id)
         return state.last_sequence if state is not None and state.epoch == epoch else -1
+
+    def last_appends(self) -> dict[int, LastAppend]:
+        """The last append of every writer."""
+        return {
+            writer_id: LastAppend(
+                state.epoch, state.appends[-1].last_offset if state.appends else None
+            )
+            for writer_id, state in self._writers.items()
+        }
 
     def follow(self, frame: Frame) -> None:
         """Take note of a frame that is now part of the partition."""
@@ -95,6 +109,8 @@ class WriterTable:
         if state is None or frame.epoch > state.epoch:
             state = self._writers[frame.writer_id] = WriterState(frame.epoch)
             self._forget_old(frame.appended_at)
+        if frame.epoch < state.epoch:
+            return
         state.seen_at = frame.appended_at
         if not frame.is_marker and frame.sequence >= 0:
             state.appends.append(
@@ -127,6 +143,15 @@ class WriterTable:
             if state.seen_at >= oldest or not state.seen_at
         }
         self._writers = dict(list(kept.items())[-_MOST_WRITERS:])
+
+
+def _refuse_gap(stamp: WriterStamp, expected: int) -> None:
+    if stamp.sequence != expected:
+        raise RecordError(
+            "SEQUENCE_GAP",
+            f"writer {stamp.writer_id} sent sequence {stamp.sequence}, expected {expected}",
+            hint="An earlier append of this writer was lost or reordered: open a new producer.",
+        )
 
 
 class SavedWriters(NamedTuple):

@@ -1,0 +1,44 @@
+"""The log that a command works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from penstock.cli.options import settings_of
+from penstock.errors import LogError
+
+if TYPE_CHECKING:
+    from penstock.log.embedded.log import EmbeddedLog
+
+
+@contextmanager
+def opened_log(context: typer.Context, *, create: bool = False) -> Iterator[EmbeddedLog]:
+    """Open the log for the length of a with block; one that is not there is made only if asked."""
+    settings = settings_of(context)
+    if not create and not log_exists(context):
+        raise LogError(
+            "LOG_MISSING",
+            f'there is no log in "{settings.home}"',
+            hint="Create a topic first (penstock topics create NAME), or name the log's directory"
+            " with --home.",
+        )
+    from penstock.log.open import open_log  # noqa: PLC0415  # numpy and Arrow: 0.1 s
+
+    with open_log(settings.home) as log:
+        yield log
+
+
+def log_exists(context: typer.Context) -> bool:
+    """Whether there is a log to open, or at least something in its place to complain about."""
+    try:
+        settings_of(context).log_directory.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # Not for us to judge: opening it says what is wrong.
+        return True
+    return True

@@ -1,0 +1,146 @@
+"""`penstock topics describe`: partitions, segments, settings and schema of a topic."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.opened_log import opened_log
+from penstock.cli.options import JsonOption, TopicArgument
+from penstock.cli.output import talk, write_json, write_line, write_table
+from penstock.cli.sizes import size_text
+from penstock.cli.times import time_text
+from penstock.cli.topic_settings import setting_json, setting_text
+from penstock.log.topic import TopicConfig
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from penstock.log.embedded.log import EmbeddedLog
+    from penstock.log.port import SegmentInfo
+    from penstock.log.topic import Topic
+
+_NO_TIME = "-"
+
+
+def describe(
+    context: typer.Context,
+    name: TopicArgument,
+    segments: Annotated[bool, typer.Option("--segments", help="Show every segment.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show the partitions, the settings and the schema of a topic."""
+    with opened_log(context) as log:
+        topic = log.topic(name)
+        partitions = [_partition(log, name, number) for number in range(topic.partitions)]
+        parts = [log.segments(name, number) for number in range(topic.partitions)]
+    if json:
+        write_json(_document(topic, partitions, parts))
+        return
+    write_line(f"topic {name}, created {time_text(topic.created_at)}, id {topic.topic_id}")
+    write_line("")
+    _write_partitions(partitions, parts)
+    if segments:
+        write_line("")
+        _write_segments(parts)
+    write_line("")
+    _write_settings(topic.config)
+    if topic.schema is not None:
+        write_line("")
+        columns = [column.values() for column in schema_document(topic.schema)]
+        write_table(("column", "type", "nullable"), [_plain(*column) for column in columns])
+    for number, part in enumerate(partitions):
+        if part["log_end"] != part["end"]:
+            talk(
+                f"partition {number}: offsets {part['end']} to {part['log_end'] - 1} belong to an"
+                " open transaction, or come after one, and cannot be read yet"
+            )
+
+
+def schema_document(schema: pa.Schema) -> list[dict[str, object]]:
+    """Give a schema as a list of columns, in the form that `--schema FILE.json` reads."""
+    from penstock.cli.schema_text import type_text  # noqa: PLC0415  # needs Arrow
+
+    return [
+        {"name": field.name, "type": type_text(field.type), "nullable": field.nullable}
+        for field in schema
+    ]
+
+
+def _partition(log: EmbeddedLog, name: str, number: int) -> dict[str, int]:
+    readable = log.bounds(name, number)
+    return {
+        "partition": number,
+        "start": readable.start,
+        "end": readable.end,
+        "log_end": log.bounds(name, number, "uncommitted").end,
+    }
+
+
+def _document(
+    topic: Topic, partitions: list[dict[str, int]], parts: list[list[SegmentInfo]]
+) -> dict[str, object]:
+    return {
+        "topic": topic.name,
+        "id": topic.topic_id,
+        "created_at": topic.created_at,
+        "partitions": [
+            part | {"segments": [segment._asdict() for segment in segments]}
+            for part, segments in zip(partitions, parts, strict=True)
+        ],
+        "settings": {name: setting_json(value) for name, value in asdict(topic.config).items()},
+        "schema": None if topic.schema is None else schema_document(topic.schema),
+    }
+
+
+def _write_partitions(partitions: list[dict[str, int]], parts: list[list[SegmentInfo]]) -> None:
+    rows = []
+    for part, segments in zip(partitions, parts, strict=True):
+        full = [segment for segment in segments if segment.records]
+        rows.append(
+            (
+                part["partition"],
+                part["start"],
+                part["end"],
+                sum(segment.records for segment in segments),
+                size_text(sum(segment.size for segment in segments)),
+                len(segments),
+                time_text(min(item.min_timestamp for item in full)) if full else _NO_TIME,
+                time_text(max(item.max_timestamp for item in full)) if full else _NO_TIME,
+            )
+        )
+    columns = ("partition", "start", "end", "records", "size", "segments", "oldest", "newest")
+    write_table(columns, rows)
+
+
+def _write_segments(parts: list[list[SegmentInfo]]) -> None:
+    rows = [
+        (
+            f"{item.file} *" if item.active else item.file,
+            item.base_offset,
+            item.next_offset,
+            item.records,
+            size_text(item.size),
+            time_text(item.min_timestamp) if item.records else _NO_TIME,
+            time_text(item.max_timestamp) if item.records else _NO_TIME,
+        )
+        for segments in parts
+        for item in segments
+    ]
+    columns = ("segment (* appended to)", "first", "next", "records", "size", "oldest", "newest")
+    write_table(columns, rows)
+
+
+def _write_settings(config: TopicConfig) -> None:
+    defaults = asdict(TopicConfig())
+    rows = [
+        (name, setting_text(value), "default" if value == defaults[name] else "set")
+        for name, value in asdict(config).items()
+    ]
+    write_table(("setting", "value", "origin"), rows)
+
+
+def _plain(name: object, kind: object, nullable: object) -> tuple[object, object, str]:
+    return name, kind, "yes" if nullable else "no"

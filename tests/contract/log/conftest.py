@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.clock import ManualClock
+from penstock.log.port import Log
+from tests.contract.log.adapters import LOG_ADAPTERS, OpenLog
+
+NOW = 1_700_000_000_000
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture(params=sorted(LOG_ADAPTERS))
+def open_again(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
+) -> Iterator[OpenLog]:
+    """Opens the same log anew, as another process would."""
+    root = tmp_path / "log"
+    root.mkdir()
+    opener = LOG_ADAPTERS[request.param].opener(root, clock)
+    opened: list[Log] = []
+
+    def open_one() -> Log:
+        opened.append(opener())
+        return opened[-1]
+
+    yield open_one
+    for log in opened:
+        log.close()
+
+
+@pytest.fixture
+def log(open_again: OpenLog) -> Log:
+    return open_again()

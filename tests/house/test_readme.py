@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.house.survey import ROOT
+
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def runnable(block: str) -> str:
+    """The commands of a block that use Penstock; the environment is there already."""
+    return "".join(line for line in block.splitlines(keepends=True) if "penstock " in line)
+
+
+def run(command: list[str], folder: Path) -> str:
+    environment = os.environ | {
+        "HOME": str(folder),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "SHELL": "/bin/bash",
+    }
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        env=environment,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_first_five_minutes_go_as_written(tmp_path: Path) -> None:
+    script = "\n".join(runnable(block) for block in blocks("sh"))
+    shown = run(["bash", "-euo", "pipefail", "-c", script], tmp_path)
+    assert re.findall(r"^\d+$", shown, re.MULTILINE) == ["3", "5", "10"]
+    (program,) = blocks("python")
+    assert "3 b'12'" in run([sys.executable, "-c", program], tmp_path)

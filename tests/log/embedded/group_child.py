@@ -1,0 +1,71 @@
+"""A member of a group in a process of its own: tells on stdout what happens to it.
+
+python -m tests.log.embedded.group_child HOME GROUP SESSION_SECONDS
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from penstock.log.consumer import Consumer
+from penstock.log.open import open_log
+from penstock.log.record import TopicPartition
+
+
+class Member:
+    """Reads the topic "orders" and commits after each poll, until it gets a SIGTERM."""
+
+    def __init__(self, home: str, group: str, session: str) -> None:
+        self.is_stopped = False
+        signal.signal(signal.SIGTERM, self.stop)
+        self.consumer = Consumer(
+            open_log(home),
+            "orders",
+            group=group,
+            auto_commit=None,
+            max_poll_records=10,
+            session_timeout=timedelta(seconds=float(session)),
+            on_assign=lambda places: self.tell_places("assigned", places),
+            on_revoke=lambda places: self.tell_places("revoked", places),
+            on_lost=lambda places: self.tell_places("lost", places),
+        )
+
+    def run(self) -> None:
+        tell("ready")
+        while not self.is_stopped:
+            records = self.consumer.poll(0.05)
+            for record in records:
+                tell("record", record.partition, record.offset)
+            if records:
+                self.consumer.commit()
+                tell("committed")
+        self.consumer.close()
+
+    def stop(self, *_: object) -> None:
+        self.is_stopped = True
+
+    def tell_places(self, event: str, places: frozenset[TopicPartition]) -> None:
+        tell(event, *sorted(place.partition for place in places))
+
+
+def tell(*words: object) -> None:
+    """Write a line that the parent reads at once."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
+def process_for_ever(home: str, out: str) -> None:
+    """Write down each record, then commit it, until killed."""
+    consumer = Consumer(open_log(home), "orders", group="g", auto_commit=None, max_poll_records=3)
+    with Path(out).open("a", buffering=1) as file:
+        while True:
+            for record in consumer.poll():
+                file.write(f"{record.partition} {record.offset}\n")
+                consumer.commit({TopicPartition("orders", record.partition): record.offset + 1})
+
+
+if __name__ == "__main__":
+    Member(*sys.argv[1:]).run()
