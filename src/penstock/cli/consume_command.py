@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.counted import counted
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import decorated, examples, talk
@@ -47,6 +48,7 @@ def register(application: typer.Typer) -> None:
 def consume(  # noqa: PLR0913  # each parameter is an option
     context: typer.Context,
     topic: TopicArgument,
+    *,
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="Begin at the first record.")
     ] = False,
@@ -119,7 +121,7 @@ def consume(  # noqa: PLR0913  # each parameter is an option
         finally:
             consumer.close(commit=False)
     if decorated(sys.stderr):
-        talk(f"{printed.count:,} {'record' if printed.count == 1 else 'records'}")
+        talk(counted(printed.count, "record"))
 
 
 class _Printed:

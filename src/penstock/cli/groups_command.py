@@ -111,6 +111,7 @@ def describe(context: typer.Context, name: GroupArgument, json: JsonOption = Fal
 def reset(  # noqa: PLR0913  # each parameter is an option
     context: typer.Context,
     name: GroupArgument,
+    *,
     topic: Annotated[
         str,
         typer.Option(

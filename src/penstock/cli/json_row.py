@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from penstock.cli.schema_text import type_text
 from penstock.cli.times import parse_time
 from penstock.errors import PenstockError, did_you_mean
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_row(document: Mapping[str, object], schema: pa.Schema) -> dict[str, object]:
@@ -56,9 +56,7 @@ def _convert(value: object, kind: pa.DataType) -> object:
     if value is None:
         return None
     if pa.types.is_timestamp(kind):
-        if isinstance(value, int):
-            return _EPOCH + timedelta(milliseconds=value)
-        return parse_time(str(value))
+        return _moment(value)
     if pa.types.is_date(kind):
         return date.fromisoformat(str(value))
     if pa.types.is_decimal(kind):
@@ -66,6 +64,12 @@ def _convert(value: object, kind: pa.DataType) -> object:
     if pa.types.is_binary(kind):
         return bytes_of_json(value)
     return _convert_nested(value, kind)
+
+
+def _moment(value: object) -> datetime:
+    if isinstance(value, int):
+        return _EPOCH + timedelta(milliseconds=value)
+    return parse_time(str(value))
 
 
 def _convert_nested(value: object, kind: pa.DataType) -> object:

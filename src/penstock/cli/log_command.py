@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.counted import counted
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
 from penstock.cli.output import examples, talk, waiting, write_json, write_line, write_table
@@ -71,9 +72,9 @@ def verify(
         write_json(findings)
     elif findings:
         write_table(list(findings[0]), [list(finding.values()) for finding in findings])
-    where = f'topic "{topic}"' if topic else f"{count} {'topic' if count == 1 else 'topics'}"
+    where = f'topic "{topic}"' if topic else counted(count, "topic")
     if findings:
-        talk(f"{_count(len(findings), 'place')} damaged in {where}")
+        talk(f"{counted(len(findings), 'place')} damaged in {where}")
         raise typer.Exit(_DAMAGED)
     talk(f"{where}: no damage found")
 
@@ -89,7 +90,7 @@ def repair(context: typer.Context, json: JsonOption = False) -> None:
         write_json(done)
     elif done:
         write_table(list(done[0]), [list(finding.values()) for finding in done])
-    talk(f"{_count(len(done), 'file')} repaired" if done else "there was nothing to repair")
+    talk(f"{counted(len(done), 'file')} repaired" if done else "there was nothing to repair")
 
 
 def _facts(log: EmbeddedLog, directory: Path) -> dict[str, object]:
@@ -126,7 +127,3 @@ def _size(file: Path) -> int:
     except OSError:
         # Retention may remove a file between seeing its name and asking its size.
         return 0
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

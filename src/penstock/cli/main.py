@@ -66,7 +66,14 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     # A terminal gets rich's boxes; a pipe gets plain text, and three times faster.
     mode: Literal["rich"] | None = "rich" if sys.stdout.isatty() else None
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=mode)
-    app.callback(epilog=examples("penstock doctor", "penstock config show --origin"))(_penstock)
+    app.callback(
+        epilog=examples(
+            "penstock topics create avg --partitions 1",
+            "penstock produce avg",
+            "penstock consume avg --from-beginning",
+            "penstock doctor",
+        )
+    )(_penstock)
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         import_module(COMMANDS[name]).register(app)
     return app

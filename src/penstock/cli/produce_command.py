@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from penstock.cli.counted import counted
 from penstock.cli.counter import Counter
 from penstock.cli.input_line import (
     LineForm,
@@ -28,7 +29,6 @@ from penstock.errors import TopicError, UsageError
 if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.producer import Producer
-    from penstock.log.record import Headers
     from penstock.log.sender import Delivery
     from penstock.log.topic import Topic
 
@@ -52,6 +52,7 @@ def register(application: typer.Typer) -> None:
 def produce(  # noqa: PLR0913  # each parameter is an option
     context: typer.Context,
     topic: TopicArgument,
+    *,
     key_separator: Annotated[
         str | None,
         typer.Option("--key-separator", metavar="TEXT", help="What parts key and value of a line."),
@@ -151,8 +152,8 @@ def _send(
         try:
             producer.close()
         finally:
-            count = producer.stats.acknowledged
-            talk(f'{count:,} {"record" if count == 1 else "records"} appended to "{topic.name}"')
+            count = counted(producer.stats.acknowledged, "record")
+            talk(f'{count} appended to "{topic.name}"')
     raise typer.Exit(code)
 
 
@@ -185,8 +186,8 @@ def _send_lines(
                 waiting.popleft().result()
             counter.show(number)
         producer.flush()
-        for delivery in waiting:
-            delivery.result()
+        for last in waiting:
+            last.result()
     finally:
         counter.clear()
 

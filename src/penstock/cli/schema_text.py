@@ -30,6 +30,7 @@ _NAMES = {kind: name for name, kind in reversed(_PLAIN.items())}
 _NESTED = ("array", "decimal", "map", "struct")
 _TOKEN = re.compile(r"\s*(?:(`[^`]+`|[A-Za-z_][A-Za-z0-9_.-]*|\d+)|([<>(),:]))")
 _END = ""
+_SIGNS = frozenset("<>(),:")
 
 
 def parse_schema(text: str) -> pa.Schema:
@@ -130,7 +131,7 @@ class _Parser:
 
     def _word(self, wanted: str) -> str:
         token = self._peek()
-        if token == _END or token in "<>(),:":
+        if token == _END or token in _SIGNS:
             raise self._refusal(f"{wanted} is missing {_before(token)}")
         self._at += 1
         return token

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from penstock.errors import UsageError
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -20,7 +20,7 @@ def parse_time(text: str) -> datetime:
             f'time "{text}" is not in the form of ISO 8601',
             hint="Write it as 2026-01-31, 2026-01-31T12:30:00Z or 2026-01-31T12:30:00+02:00.",
         ) from None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def parse_timestamp(text: str) -> int:

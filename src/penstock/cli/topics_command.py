@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.counted import counted
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import examples, talk, waiting, write_json, write_table
@@ -81,7 +82,7 @@ def register(application: typer.Typer) -> None:
     )
 
 
-def create(  # noqa: PLR0913  # each parameter is an option
+def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new topic's name.")],
     partitions: Annotated[
@@ -122,7 +123,7 @@ def create(  # noqa: PLR0913  # each parameter is an option
             _refuse_difference(log.topic(name), partitions, columns)
             talk(f'topic "{name}" exists already; nothing was changed')
         else:
-            talk(f'topic "{name}" created with {_count(partitions, "partition")}')
+            talk(f'topic "{name}" created with {counted(partitions, "partition")}')
 
 
 def list_topics(context: typer.Context, json: JsonOption = False) -> None:
@@ -152,7 +153,7 @@ def change(
         topic = log.topic(name)
         _refuse_partitions(name, changes)
         log.configure_topic(name, topic.config.with_settings(**changes))
-    talk(f'topic "{name}": {_count(len(changes), "setting")} changed')
+    talk(f'topic "{name}": {counted(len(changes), "setting")} changed')
 
 
 def clean(context: typer.Context, name: TopicArgument) -> None:
@@ -164,7 +165,7 @@ def clean(context: typer.Context, name: TopicArgument) -> None:
     from penstock.cli.sizes import size_text  # noqa: PLC0415  # only this command needs it
 
     talk(
-        f'topic "{name}": {_count(before[0] - after[0], "record")} removed,'
+        f'topic "{name}": {counted(before[0] - after[0], "record")} removed,'
         f" {size_text(max(before[1] - after[1], 0))} freed"
     )
 
@@ -178,7 +179,7 @@ def delete(
     with opened_log(context) as log:
         records, _ = _stored(log, name)
         if not yes:
-            _confirm(f'Delete topic "{name}" with {_count(records, "record")}?')
+            _confirm(f'Delete topic "{name}" with {counted(records, "record")}?')
         log.delete_topic(name)
     talk(f'topic "{name}" deleted')
 
@@ -228,7 +229,7 @@ def _refuse_partitions(name: str, changes: dict[str, object]) -> None:
 
 def _refuse_difference(topic: Topic, partitions: int, schema: pa.Schema | None) -> None:
     if topic.partitions != partitions:
-        what = f"{_count(topic.partitions, 'partition')}, not {partitions}"
+        what = f"{counted(topic.partitions, 'partition')}, not {partitions}"
     elif topic.schema != schema:
         what = "no schema" if topic.schema is None else "another schema"
     else:
@@ -238,7 +239,3 @@ def _refuse_difference(topic: Topic, partitions: int, schema: pa.Schema | None) 
         f'topic "{topic.name}" exists with {what}',
         hint="Ask for what is there, choose another name, or delete the topic first.",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -129,7 +129,7 @@ def _write_segments(parts: list[list[SegmentInfo]]) -> None:
         for segments in parts
         for item in segments
     ]
-    columns = ("segment (* appended to)", "first", "next", "records", "size", "oldest", "newest")
+    columns = ("segment (* active)", "first", "next", "records", "size", "oldest", "newest")
     write_table(columns, rows)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.byte_text import line_text
+from penstock.cli.counted import counted
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import talk, write_line
@@ -32,6 +33,7 @@ _CODECS = ("none", "lz4", "zstd")
 def dump(  # noqa: PLR0913  # each parameter is an option
     context: typer.Context,
     name: TopicArgument,
+    *,
     partition: Annotated[
         int | None, typer.Option("--partition", min=0, help="Only this one.")
     ] = None,
@@ -160,7 +162,7 @@ def _write_json(kind: str, facts: dict[str, object]) -> None:
 def _write_text(kind: str, facts: dict[str, Any]) -> None:
     match kind:
         case "topic":
-            line = f"topic {facts['topic']}, {facts['partitions']} partitions"
+            line = f"topic {facts['topic']}, {counted(facts['partitions'], 'partition')}"
         case "partition":
             line = f"  partition {facts['partition']}, {_offsets(facts['start'], facts['end'])}"
         case "segment":
@@ -174,7 +176,7 @@ def _write_text(kind: str, facts: dict[str, Any]) -> None:
 
 def _segment_text(facts: dict[str, Any]) -> str:
     text = f"{_offsets(facts['base_offset'], facts['next_offset'])}, {size_text(facts['size'])}"
-    return f"{text}, appended to" if facts["active"] else text
+    return f"{text}, active" if facts["active"] else text
 
 
 def _frame_text(facts: dict[str, Any]) -> str:

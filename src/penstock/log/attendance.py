@@ -12,6 +12,7 @@ from penstock.log.port import Membership, Rebalance
 
 # Also how soon the death of a neighbour's process is noticed.
 _ROUND = 0.25
+_ASLEEP = 1.0
 
 
 class Attendance:
@@ -27,16 +28,22 @@ class Attendance:
         self.seat = join()
         self._join = join
         self._patience = max_poll_interval.total_seconds()
-        self._called_at = time.monotonic()
+        self._called_at = self._attended_at = time.monotonic()
         self._stopped = threading.Event()
         self._thread = threading.Thread(
             target=self._keep, name=f"penstock-{self.seat.member_id}", daemon=True
         )
         self._thread.start()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the consumer is called, or this process may have slept through the call."""
+        return self.news.is_set() or time.monotonic() - self._attended_at > _ASLEEP
+
     def attend(self) -> Rebalance | None:
         """Come when called: learn what the group wants; a lost seat is refused."""
         self.news.clear()
+        self._attended_at = time.monotonic()
         return self.seat.heartbeat()
 
     def rejoin(self) -> None:

@@ -229,8 +229,7 @@ class Consumer:
             cursor.position = run.next_offset
 
     def _attend(self) -> None:
-        news = self._part.news
-        if not self._closing.is_set() and (news is None or news.is_set()):
+        if self._part.is_due and not self._closing.is_set():
             self._part.attend()
 
     def _wait(self, awaited: Mapping[TopicPartition, int], deadline: float) -> bool:

@@ -47,6 +47,11 @@ class GroupPart:
         return self._attendance.news
 
     @property
+    def is_due(self) -> bool:
+        """Whether `attend` should be called before the next records are given."""
+        return self._attendance.is_due
+
+    @property
     def seat(self) -> Membership:
         """The seat held now."""
         return self._attendance.seat

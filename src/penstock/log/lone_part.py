@@ -41,10 +41,14 @@ class LonePart:
     def news(self) -> None:
         """Nobody calls a lone reader."""
 
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to store the positions."""
+        return self._committer.is_due
+
     def attend(self) -> None:
-        """Store the positions when it is time."""
-        if self._committer.is_due:
-            self._committer.commit(self._fetcher.positions())
+        """Store the positions."""
+        self._committer.commit(self._fetcher.positions())
 
     def commit(self, offsets: Mapping[TopicPartition, int] | None) -> None:
         """Store offsets, by default the positions; refused without a group."""

@@ -36,7 +36,7 @@ def _embedded(make: Callable[[Path], Storage]) -> Callable[[Path, Clock], OpenLo
 LOG_ADAPTERS = {
     adapter.name: adapter
     for adapter in (
-        LogAdapter("disk", _embedded(lambda root: DiskStorage(root))),
+        LogAdapter("disk", _embedded(DiskStorage)),
         LogAdapter("memory", _embedded(lambda _: MemoryStorage())),
         LogAdapter("sqlite", _embedded(lambda root: SqliteStorage(root / "log.db"))),
     )

@@ -12,6 +12,7 @@ import pytest
 
 from penstock.errors import ChannelError
 from penstock.log.channel import intake as intake_module
+from penstock.log.channel import roster as roster_module
 from penstock.log.channel.address import Address, channel_directory, read_address, receiver_ids
 from penstock.log.channel.frame import encode_hello, encode_record
 from penstock.log.channel.receiver import ChannelReceiver
@@ -25,6 +26,9 @@ from tests.log.embedded.forking import holds_in_child
 def receiver(tmp_path: Path) -> Iterator[ChannelReceiver]:
     with ChannelReceiver(tmp_path, "c", buffer_records=5) as receiver:
         yield receiver
+
+
+A_MINUTE = 60_000_000_000
 
 
 def the_address(home: Path) -> Address:
@@ -261,8 +265,9 @@ def test_a_home_that_cannot_be_written_leaves_no_thread_behind(tmp_path: Path) -
 
 
 def test_an_interrupt_in_the_middle_of_a_write_never_garbles_the_stream(
-    tmp_path: Path, receiver: ChannelReceiver
+    tmp_path: Path, receiver: ChannelReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(roster_module, "_TICK_NANOSECONDS", -A_MINUTE)
     with ChannelSender(tmp_path, "c") as sender:
         sender.send(b"before")
         assert values(take(receiver, 1)) == [b"before"]
@@ -339,3 +344,17 @@ def receive_beside_a_child_and_die(home: Path, control: socket.socket) -> None:
     control.send(b"r")
     for _ in receiver:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_receiver_that_appears_in_the_same_tick_of_the_clock_is_found(
+    tmp_path: Path, receiver: ChannelReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roster_module, "_TICK_NANOSECONDS", A_MINUTE)
+    directory = channel_directory(tmp_path, "c")
+    with ChannelSender(tmp_path, "c") as sender:
+        assert sender.send(b"one") == 1
+        changed_at = directory.stat().st_mtime_ns
+        with ChannelReceiver(tmp_path, "c") as second:
+            os.utime(directory, ns=(changed_at, changed_at))
+            assert sender.send(b"two") == 2
+            assert values(take(second, 1)) == [b"two"]

@@ -129,7 +129,7 @@ def test_a_sender_that_waits_goes_on_when_its_receiver_leaves(tmp_path: Path) ->
         sender.send(b"fills the window")
         waiting = threading.Thread(target=sender.send, args=(b"waits",))
         waiting.start()
-        assert eventually(lambda: sender.stats.sent == 2)
+        assert eventually(lambda: sender.stats.sent == 2 and receiver.stats.received == 1)
         receiver.close()
         waiting.join(20)
         assert not waiting.is_alive()

@@ -10,6 +10,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from penstock.errors import GroupError
 from penstock.log.consumer import Consumer
 from penstock.log.open import open_log
 from penstock.log.record import TopicPartition
@@ -40,9 +41,16 @@ class Member:
             for record in records:
                 tell("record", record.partition, record.offset)
             if records:
-                self.consumer.commit()
-                tell("committed")
+                self.commit()
         self.consumer.close()
+
+    def commit(self) -> None:
+        try:
+            self.consumer.commit()
+        except GroupError as refusal:
+            tell(refusal.code)
+        else:
+            tell("committed")
 
     def stop(self, *_: object) -> None:
         self.is_stopped = True

@@ -20,18 +20,19 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
 
 
-FRAMES = st.builds(
-    Frame,
-    base_offset=INT64,
-    offset_span=st.integers(0, 2**31 - 1),
-    records=INT32,
-    min_timestamp=INT64,
-    max_timestamp=INT64,
-    appended_at=INT64,
-    writer_id=INT64,
-    epoch=INT32,
-    sequence=INT64,
-)
+FRAMES = st.fixed_dictionaries(
+    {
+        "base_offset": INT64,
+        "offset_span": st.integers(0, 2**31 - 1),
+        "records": INT32,
+        "min_timestamp": INT64,
+        "max_timestamp": INT64,
+        "appended_at": INT64,
+        "writer_id": INT64,
+        "epoch": INT32,
+        "sequence": INT64,
+    }
+).map(lambda fields: Frame(**fields))
 
 
 @given(FRAMES, st.binary(max_size=300))

@@ -45,9 +45,8 @@ class Housekeeping:
         return start
 
     def schedule(self, place: TopicPartition) -> None:
-        """Have a partition cleaned soon, if its topic lets anything go."""
-        if self._open_partition(*place).topic.config.cleans:
-            self._background.schedule(place)
+        """Have a partition cleaned soon, beside the work."""
+        self._background.schedule(place)
 
     def wait(self) -> None:
         """Return when everything scheduled is cleaned."""

@@ -54,9 +54,13 @@ class Partition:
                         self.topic,
                         clock=self._clock,
                         decisions=self._decisions,
-                        on_sealed=lambda: self._on_sealed(self.place),
+                        on_sealed=self._sealed,
                     )
         return self._appender
+
+    def _sealed(self) -> None:
+        if self.topic.config.cleans:
+            self._on_sealed(self.place)
 
     def close(self) -> None:
         """Let go of the files."""
