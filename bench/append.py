@@ -41,7 +41,7 @@ class _Case:
 
     @property
     def megabytes(self) -> float:
-        return self.batch.nbytes * self.batches / MEGABYTE
+        return int(self.batch.nbytes) * self.batches / MEGABYTE
 
 
 def run(scale: Scale) -> Result:
@@ -98,7 +98,7 @@ def _append_to_log(case: _Case) -> float:
         log.append("t", 0, case.batch)
         # What earlier runs left to be written must not be written during this one.
         os.sync()
-        taken = seconds(lambda: [log.append("t", 0, case.batch) for _ in range(case.batches)])
+        taken = seconds(partial(_times, case.batches, lambda: log.append("t", 0, case.batch)))
         log.delete_topic("t")
     return case.megabytes / taken
 
@@ -110,7 +110,7 @@ def _write_plain(case: _Case) -> float:
     try:
         _write(file, data, case.fsync)
         os.sync()
-        taken = seconds(lambda: [_write(file, data, case.fsync) for _ in range(case.batches)])
+        taken = seconds(partial(_times, case.batches, lambda: _write(file, data, case.fsync)))
     finally:
         os.close(file)
         path.unlink()
@@ -122,3 +122,8 @@ def _write(file: int, data: bytes, fsync: Fsync) -> None:
     assert written == len(data), "a plain write to a local disk is whole"
     if fsync == "always":
         os.fdatasync(file)
+
+
+def _times(count: int, work: Callable[[], object]) -> None:
+    for _ in range(count):
+        work()

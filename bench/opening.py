@@ -70,13 +70,14 @@ def _make(home: Path, segments: int) -> None:
 
 def _open(home: Path) -> dict[str, float]:
     """Give the milliseconds of each first step."""
+    rows = bytes_rows(10, size=100)
     steps: dict[str, Callable[[EmbeddedLog], object]] = {
         "bounds": lambda log: log.bounds("t", 0),
         "first read, in the middle": lambda log: log.read(
             "t", 0, log.bounds("t", 0).end // 2, ReadLimit(records=10)
         ),
         "first read, at the start": lambda log: log.read("t", 0, 0, ReadLimit(records=10)),
-        "first append": lambda log: log.append("t", 0, bytes_rows(10, size=100)),
+        "first append": lambda log: log.append("t", 0, rows),
     }
     began = time.perf_counter()
     with open_log(home) as log:

@@ -161,4 +161,3 @@ def _consume(log: EmbeddedLog, records: int, take: Callable[[Consumer], int]) ->
                 taken += take(consumer)
 
         return records / seconds(all_of_them)
-

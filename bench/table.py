@@ -55,7 +55,7 @@ def _spread(values: tuple[float, ...]) -> str:
     middle, least, most = spread(values)
     if len(values) == 1:
         return number(middle)
-    return f"{number(middle)} ({number(least)}–{number(most)})"
+    return f"{number(middle)} ({number(least)} to {number(most)})"
 
 
 def _sizes(result: Result) -> str:

@@ -55,7 +55,7 @@ def run(scale: Scale) -> Result:
                 _round(log, item, small)
         for item in stored:
             log.configure_topic(item.topic, TopicConfig(fsync="always"))
-        for number in range(rounds // 5):
+        for _ in range(rounds // 5):
             for item in stored:
                 _append(log, item, small, "append, fsync=always")
     return Result(
@@ -85,7 +85,7 @@ def _measures(stored: list[_Stored]) -> tuple[Measure, ...]:
         measures.append(
             Measure(
                 label=f"{step}, slowest ÷ fastest",
-                unit="×",
+                unit="times",
                 ours=(slowest,),
                 lower_is_better=True,
                 target=_WITHIN,

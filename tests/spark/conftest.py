@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
+from penstock.log.port import ReadLimit
 from penstock.spark.session import spark_session, stop_session
 from tests.spark.pipes import Pipes
 
@@ -62,3 +63,15 @@ def view_rows(count: int, partition: int = 0, first: int = 0) -> pa.Table:
 
 def values(frame: DataFrame) -> list[int]:
     return sorted(int(row[0]) for row in frame.select("n").collect())
+
+
+def stored(log: EmbeddedLog, topic: str) -> list[int]:
+    """The numbers `n` that a reader without Spark finds in a topic."""
+    found: list[int] = []
+    for place, bound in log.snapshot([topic]).items():
+        offset = bound.start
+        while offset < bound.end:
+            chunk = log.read(*place, offset, ReadLimit(columns=("n",), stop=bound.end))
+            found += chunk.rows.column("n").to_pylist()
+            offset = chunk.next_offset
+    return sorted(found)

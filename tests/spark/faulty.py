@@ -6,18 +6,24 @@ Spark's workers cannot import the tests, so this module travels to them by value
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark import cloudpickle
+from pyspark.sql.datasource import InputPartition, WriterCommitMessage
 from pyspark.sql.types import StructType
+from typing_extensions import override
 
 from penstock.log.open import open_log
+from penstock.log.port import Appended, Log, Transaction
 from penstock.spark.format import PenstockFormat
 from penstock.spark.options import sink_options, source_options
 from penstock.spark.sink import TopicStreamWriter
 from penstock.spark.source import TopicStreamReader
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FAULT = "fault"
 STEPS = (
@@ -54,17 +60,21 @@ def reach(home: str, step: str) -> None:
 
 
 class FaultyTransaction:
-    def __init__(self, inner: Any, home: str) -> None:
+    def __init__(self, inner: Transaction, home: str) -> None:
         self._inner = inner
         self._home = home
+
+    @property
+    def note(self) -> str:
+        return self._inner.note
 
     def begin(self) -> None:
         reach(self._home, "begin")
         self._inner.begin()
 
-    def append(self, *arguments: Any) -> Any:
+    def append(self, topic: str, partition: int, rows: pa.Table) -> Appended:
         reach(self._home, "append")
-        done = self._inner.append(*arguments)
+        done = self._inner.append(topic, partition, rows)
         reach(self._home, "after append")
         return done
 
@@ -73,8 +83,8 @@ class FaultyTransaction:
         self._inner.commit(note)
         reach(self._home, "after decide")
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+    def close(self) -> None:
+        self._inner.close()
 
 
 class FaultyLog:
@@ -85,33 +95,38 @@ class FaultyLog:
     def transaction(self, name: str) -> FaultyTransaction:
         return FaultyTransaction(self._inner.transaction(name), self._home)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
 
 
 class FaultyReader(TopicStreamReader):
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Any:  # type: ignore[explicit-override]
+    @override
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         reach(self._options.home, "plan")
         return super().partitions(start, end)
 
-    def read(self, partition: Any) -> Iterator[Any]:  # type: ignore[explicit-override]
+    @override
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         reach(self._options.home, "read")
         yield from super().read(partition)
         reach(self._options.home, "after read")
 
-    def commit(self, end: dict[str, Any]) -> None:  # type: ignore[explicit-override]
+    @override
+    def commit(self, end: dict[str, Any]) -> None:
         reach(self._options.home, "source commit")
         super().commit(end)
 
 
 class FaultyWriter(TopicStreamWriter):
-    def write(self, iterator: Any) -> Any:  # type: ignore[explicit-override]
+    @override
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         reach(self._options.home, "write")
         message = super().write(iterator)
         reach(self._options.home, "after write")
         return message
 
-    def commit(self, messages: Any, batchId: int) -> None:  # type: ignore[explicit-override]
+    @override
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         reach(self._options.home, "commit")
         super().commit(messages, batchId)
         reach(self._options.home, "after commit")
@@ -119,18 +134,22 @@ class FaultyWriter(TopicStreamWriter):
 
 class FaultyFormat(PenstockFormat):
     @classmethod
-    def name(cls) -> str:  # type: ignore[explicit-override]
+    @override
+    def name(cls) -> str:
         return "faulty"
 
     @staticmethod
-    def log_of(home: str) -> Any:  # type: ignore[explicit-override]
-        return FaultyLog(home)
+    @override
+    def log_of(home: str) -> Log:
+        return cast(Log, FaultyLog(home))
 
-    def streamReader(self, schema: StructType) -> FaultyReader:  # type: ignore[explicit-override]
+    @override
+    def streamReader(self, schema: StructType) -> FaultyReader:
         return FaultyReader(source_options(self.options), schema, self.log_of)
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> FaultyWriter:  # type: ignore[explicit-override]  # noqa: FBT001
+    @override
+    def streamWriter(self, schema: StructType, overwrite: bool) -> FaultyWriter:
         return FaultyWriter(sink_options(self.options), schema, self.log_of)
 
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

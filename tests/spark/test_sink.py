@@ -37,11 +37,9 @@ def test_rows_go_to_the_partition_of_their_key_in_their_order(
     for row in rows:
         assert row["_partition"] == partition_of_key(bytes(row["_key"]), 4)
     for key in {bytes(row["_key"]) for row in rows}:
-        for first in (0, 1_000_000):
+        for source in (0, 1):
             numbers = [
-                row["n"]
-                for row in rows
-                if row["_key"] == key and row["n"] // 10**6 * 10**6 == first
+                row["n"] for row in rows if row["_key"] == key and row["n"] // 1_000_000 == source
             ]
             assert numbers == sorted(numbers)
 
@@ -153,10 +151,7 @@ def test_the_users_line_is_named_when_their_function_fails(
 
     stream = pipes.stream("views", columns="n").mapInArrow(divide, "n bigint")  # type: ignore[arg-type]
     with pytest.raises(RunError) as caught:
-        try:
-            pipes.run(stream, topic="copy")
-        except Exception as error:
-            raise run_error(error) from error
+        _run(stream, pipes)
     assert caught.value.code == "SPARK_QUERY_FAILED"
     assert "ZeroDivisionError: division by zero" in caught.value.fact
     assert "test_sink.py:" in caught.value.fact
@@ -167,5 +162,12 @@ def _write(frame: DataFrame, pipes: Pipes, *, mode: str = "append", **options: s
     writer = frame.write.format("penstock").mode(mode).options(home=str(pipes.home), **options)
     try:
         writer.save()
+    except Exception as error:
+        raise run_error(error) from error
+
+
+def _run(frame: DataFrame, pipes: Pipes) -> None:
+    try:
+        pipes.run(frame, topic="copy")
     except Exception as error:
         raise run_error(error) from error

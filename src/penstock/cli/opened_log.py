@@ -36,7 +36,7 @@ def log_exists(context: typer.Context) -> bool:
     """Whether there is a log to open, or at least something in its place to complain about."""
     try:
         settings_of(context).log_directory.lstat()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return False
     except OSError:
         # Not for us to judge: opening it says what is wrong.

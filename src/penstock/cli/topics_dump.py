@@ -57,6 +57,8 @@ def dump(  # noqa: PLR0913  # each parameter is an option
     with opened_log(context) as log:
         topic = log.topic(name)
         numbers = range(topic.partitions) if partition is None else [partition]
+        for number in numbers:
+            log.bounds(name, number)
         dumped = _Dump(log, topic, left=None if everything else most)
         dumped.writer = _write_json if json else _write_text
         dumped.shows_frames = frames

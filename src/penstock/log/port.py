@@ -291,6 +291,10 @@ class Log(Protocol):
         """Set a group's offsets from outside, as an operator or a lone reader does."""
         ...
 
+    def delete_group(self, name: str) -> None:
+        """Remove a group without live members, its offsets included."""
+        ...
+
     def close(self) -> None:
         """Let go of files and threads; closing twice is harmless."""
         ...

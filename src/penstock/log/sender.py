@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple, Protocol
 
 from penstock.log.record import Headers, Value
@@ -17,7 +18,7 @@ class Receipt(NamedTuple):
 
 
 class Delivery(Protocol):
-    """The fate of one sent record; `concurrent.futures.Future[Receipt]` is one."""
+    """The fate of one sent record, to be waited for or awaited."""
 
     def done(self) -> bool:
         """Whether the fate is known, so that `result` does not wait."""
@@ -25,6 +26,10 @@ class Delivery(Protocol):
 
     def result(self, timeout: float | None = None) -> Receipt:
         """Wait for the fate: a receipt, or the error that kept the record from being taken."""
+        ...
+
+    def __await__(self) -> Generator[object, None, Receipt]:
+        """Wait for the fate without holding up the event loop."""
         ...
 
 

@@ -35,6 +35,7 @@ def receiver_process(
     process = subprocess.Popen(
         [sys.executable, "-c", _RECEIVE, str(home), name, str(window), str(expected)],
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )

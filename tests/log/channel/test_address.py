@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import ChannelError, TopicError
+from penstock.log.announcement import remove_stale
 from penstock.log.channel.address import (
     Address,
     Registration,
@@ -15,7 +16,6 @@ from penstock.log.channel.address import (
     channel_directory,
     read_address,
     receiver_ids,
-    remove_stale,
 )
 
 HERE = Address("0123abcd", 4711, bytes(range(32)), Window(10, 1000))

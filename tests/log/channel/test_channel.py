@@ -140,13 +140,13 @@ def test_large_records_pass_through_small_sockets(tmp_path: Path) -> None:
 
 def test_poll_gives_up_after_its_timeout_and_gives_no_more_than_its_limit(tmp_path: Path) -> None:
     with ChannelReceiver(tmp_path, "c") as receiver, ChannelSender(tmp_path, "c") as sender:
-        assert receiver.poll() == []
+        assert receiver.poll(0) == []
         assert receiver.poll(0.01) == []
         for value in numbered(5):
             sender.send(value)
         sender.flush()
-        assert values(receiver.poll(limit=2)) == numbered(2)
-        assert values(receiver.poll()) == numbered(3, start=2)
+        assert values(receiver.poll(0, limit=2)) == numbered(2)
+        assert values(receiver.poll(0)) == numbered(3, start=2)
 
 
 def test_flush_returns_when_all_has_arrived_though_nobody_polls(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_iteration_ends_when_the_receiver_is_closed_and_gives_what_had_come(
         consumer.join()
     assert values(seen) == numbered(10)
     with pytest.raises(ChannelError, match="CHANNEL_CLOSED"):
-        receiver.poll()
+        receiver.poll(0)
     receiver.close()
 
 

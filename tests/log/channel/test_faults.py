@@ -97,6 +97,14 @@ def test_the_address_of_a_killed_receiver_is_recognised_and_removed(tmp_path: Pa
 
 
 @pytest.mark.kill
+def test_ctrl_c_ends_a_waiting_receiver_and_takes_its_address_away(tmp_path: Path) -> None:
+    with receiver_process(tmp_path, "c") as process:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        assert receiver_ids(channel_directory(tmp_path, "c")) == []
+
+
+@pytest.mark.kill
 def test_flush_says_when_a_receiver_does_not_confirm(tmp_path: Path) -> None:
     with receiver_process(tmp_path, "c") as process, ChannelSender(tmp_path, "c") as sender:
         stop(process)
@@ -124,7 +132,7 @@ def test_a_stranger_is_hung_up_on_and_counted(
     assert hung_up(dial(tmp_path, opening))
     assert receiver.stats.refused == 1
     assert [fault.code for fault in receiver.faults] == [code]
-    assert receiver.poll() == []
+    assert receiver.poll(0) == []
     with ChannelSender(tmp_path, "c") as sender:
         sender.send(b"fine")
         assert values(take(receiver, 1)) == [b"fine"]
@@ -149,7 +157,7 @@ def test_a_sender_that_breaks_the_rules_loses_its_connection_only(
         assert values(take(receiver, 1)) == [b"before"]
         assert hung_up(dial(tmp_path, encode_hello(the_address(tmp_path).token) + frames))
         assert [fault.code for fault in receiver.faults] == [code]
-        assert values(receiver.poll()) == [b"x"] * kept
+        assert values(receiver.poll(0)) == [b"x"] * kept
         sender.send(b"after")
         assert values(take(receiver, 1)) == [b"after"]
         assert receiver.stats.senders == 1

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,15 +13,22 @@ from penstock.log.channel.receiver import ChannelReceiver
 from penstock.log.channel.sender import ChannelSender, Policy, Spill
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
+from penstock.log.producer import Producer
 from penstock.log.record import Record
-from tests.log.channel.kit import LogSender, eventually, numbered, stored, take, values
+from tests.log.channel.kit import eventually, numbered, stored, take, values
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> EmbeddedLog:
-    log = open_log(tmp_path)
-    log.create_topic("later")
-    return log
+def log(tmp_path: Path) -> Iterator[EmbeddedLog]:
+    with closing(open_log(tmp_path)) as log:
+        log.create_topic("later")
+        yield log
+
+
+@pytest.fixture
+def producer(log: EmbeddedLog) -> Iterator[Producer]:
+    with Producer(log) as producer:
+        yield producer
 
 
 def test_drop_counts_what_a_full_receiver_does_not_get_and_never_waits(tmp_path: Path) -> None:
@@ -32,7 +41,7 @@ def test_drop_counts_what_a_full_receiver_does_not_get_and_never_waits(tmp_path:
         stats = sender.stats
         assert (stats.sent, stats.delivered, stats.dropped, stats.lost) == (25, 10, 15, 0)
         assert eventually(lambda: receiver.stats.dropped == 15)
-        assert values(receiver.poll()) == numbered(10)
+        assert values(receiver.poll(0)) == numbered(10)
 
 
 def test_drop_delivers_again_as_soon_as_one_record_was_taken(tmp_path: Path) -> None:
@@ -43,10 +52,10 @@ def test_drop_delivers_again_as_soon_as_one_record_was_taken(tmp_path: Path) -> 
         for value in numbered(5):
             sender.send(value)
         sender.flush()
-        assert values(receiver.poll(limit=1)) == numbered(1)
+        assert values(receiver.poll(0, limit=1)) == numbered(1)
         assert eventually(lambda: sender.send(b"fits") == 1)
         sender.flush()
-        assert values(receiver.poll()) == [*numbered(2, start=1), b"fits"]
+        assert values(receiver.poll(0)) == [*numbered(2, start=1), b"fits"]
         assert receiver.stats.dropped == sender.stats.dropped
 
 
@@ -158,13 +167,11 @@ def test_a_sender_that_waits_is_freed_by_closing_it(tmp_path: Path) -> None:
 
 
 def test_spill_puts_what_does_not_fit_into_a_topic_in_order(
-    tmp_path: Path, log: EmbeddedLog
+    tmp_path: Path, log: EmbeddedLog, producer: Producer
 ) -> None:
     with (
         ChannelReceiver(tmp_path, "c", buffer_records=10) as receiver,
-        ChannelSender(
-            tmp_path, "c", policy="spill", spill_to=Spill(LogSender(log), "later")
-        ) as sender,
+        ChannelSender(tmp_path, "c", policy="spill", spill_to=Spill(producer, "later")) as sender,
     ):
         for value in numbered(25):
             sender.send(value)
@@ -177,32 +184,28 @@ def test_spill_puts_what_does_not_fit_into_a_topic_in_order(
 
 
 def test_spill_goes_back_to_the_channel_when_there_is_room(
-    tmp_path: Path, log: EmbeddedLog
+    tmp_path: Path, log: EmbeddedLog, producer: Producer
 ) -> None:
     with (
         ChannelReceiver(tmp_path, "c", buffer_records=2) as receiver,
-        ChannelSender(
-            tmp_path, "c", policy="spill", spill_to=Spill(LogSender(log), "later")
-        ) as sender,
+        ChannelSender(tmp_path, "c", policy="spill", spill_to=Spill(producer, "later")) as sender,
     ):
         for value in numbered(3):
             sender.send(value)
         sender.flush()
-        assert values(receiver.poll()) == numbered(2)
+        assert values(receiver.poll(0)) == numbered(2)
         assert eventually(lambda: sender.send(b"direct") == 1)
         assert values(take(receiver, 1)) == [b"direct"]
         assert stored(log, "later")[0] == b"000002"
 
 
 def test_a_record_two_receivers_cannot_take_is_spilled_once(
-    tmp_path: Path, log: EmbeddedLog
+    tmp_path: Path, log: EmbeddedLog, producer: Producer
 ) -> None:
     with (
         ChannelReceiver(tmp_path, "c", buffer_records=1),
         ChannelReceiver(tmp_path, "c", buffer_records=1),
-        ChannelSender(
-            tmp_path, "c", policy="spill", spill_to=Spill(LogSender(log), "later")
-        ) as sender,
+        ChannelSender(tmp_path, "c", policy="spill", spill_to=Spill(producer, "later")) as sender,
     ):
         assert sender.send(b"fits") == 2
         assert sender.send(b"later") == 0
@@ -211,12 +214,12 @@ def test_a_record_two_receivers_cannot_take_is_spilled_once(
 
 
 def test_a_spill_that_fails_is_the_caller_s_error_and_not_counted(
-    tmp_path: Path, log: EmbeddedLog
+    tmp_path: Path, log: EmbeddedLog, producer: Producer
 ) -> None:
     with (
         ChannelReceiver(tmp_path, "c", buffer_records=1),
         ChannelSender(
-            tmp_path, "c", policy="spill", spill_to=Spill(LogSender(log), "no-such-topic")
+            tmp_path, "c", policy="spill", spill_to=Spill(producer, "no-such-topic")
         ) as sender,
     ):
         sender.send(b"fits")
@@ -233,6 +236,6 @@ def test_a_policy_misspelt_or_without_a_place_to_spill_is_refused(
         ChannelSender(tmp_path, "c", policy=policy)
 
 
-def test_a_place_to_spill_without_the_policy_is_refused(tmp_path: Path, log: EmbeddedLog) -> None:
+def test_a_place_to_spill_without_the_policy_is_refused(tmp_path: Path, producer: Producer) -> None:
     with pytest.raises(UsageError, match="CHANNEL_POLICY"):
-        ChannelSender(tmp_path, "c", policy="drop", spill_to=Spill(LogSender(log), "later"))
+        ChannelSender(tmp_path, "c", policy="drop", spill_to=Spill(producer, "later"))

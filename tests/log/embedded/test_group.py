@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import GroupError, OffsetError, TopicError
+from penstock.log.embedded import group_files
 from penstock.log.port import Rebalance
 from penstock.log.record import TopicPartition
+from penstock.log.storage import held
 from tests.log.embedded.group_kit import GroupKit, die, partitions, settle_down
 
 ORDERS = partitions("orders", 0, 1, 2)
@@ -343,6 +345,18 @@ def test_a_new_topic_of_an_old_name_is_read_from_its_beginning(kit: GroupKit) ->
     )
     kit.coordinator.forget_topic("orders")
     assert kit.coordinator.committed("billing") == {TopicPartition("clicks", 1): 2}
+
+
+def test_a_process_stopped_while_it_changes_the_group_is_told_of(
+    kit: GroupKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_files, "_PATIENCE", 0.01)
+    seat = kit.coordinator.join("billing", ["orders"])
+    lock = kit.storage.lock("groups/billing/lock")
+    with held(lock), pytest.raises(GroupError, match="GROUP_BUSY"):
+        seat.heartbeat()
+    seat.heartbeat()
+    assert seat.owned == ORDERS
 
 
 def test_all_state_lies_below_groups_and_leavers_leave_no_files(kit: GroupKit) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,11 @@ class Pushed:
 
     def result(self, timeout: float | None = None) -> Receipt:  # noqa: ARG002  # never waits
         """Give the receipt; it has no offset, since nothing is stored."""
+        return self.receipt
+
+    def __await__(self) -> Generator[object, None, Receipt]:
+        """Give the receipt to a coroutine; it never waits."""
+        yield from ()
         return self.receipt
 
 

@@ -12,13 +12,13 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from penstock.errors import ChannelError, UsageError
+from penstock.log.announcement import remove_stale
 from penstock.log.channel.address import (
     LOOPBACK,
     Address,
     Registration,
     Window,
     channel_directory,
-    remove_stale,
 )
 from penstock.log.channel.fork import abandon_in_child
 from penstock.log.channel.frame import TOKEN_BYTES
@@ -91,7 +91,7 @@ class ChannelReceiver:
     ) -> None:
         self.close()
 
-    def poll(self, timeout: float | None = 0.0, *, limit: int | None = None) -> list[Record]:
+    def poll(self, timeout: float | None = 1.0, *, limit: int | None = None) -> list[Record]:
         """Give what has arrived, waiting up to `timeout` seconds for the first record.
 
         None waits for ever. After `close` what had arrived can still be had; then it is an error.

@@ -9,7 +9,12 @@ from penstock.errors import CorruptionError
 from penstock.log.embedded.boot import UNKNOWN_BOOT, this_boot
 from penstock.log.embedded.frame import Frame
 from penstock.log.embedded.head import NEWEST, OLDEST, Head, OpenTransaction
-from penstock.log.embedded.index import ENTRY_SIZE, IndexEntry, encode_index_entry
+from penstock.log.embedded.index import (
+    ENTRY_SIZE,
+    IndexEntry,
+    decode_index,
+    encode_index_entry,
+)
 from penstock.log.embedded.manifest import segment_name
 from penstock.log.embedded.segment import last_intact_position, read_headers
 from penstock.log.storage import Bytes, Storage
@@ -58,6 +63,14 @@ class ActiveSegment:
         self._index.truncate(0)
         self._index_size = 0
 
+    def cut_index(self, end_position: int) -> None:
+        """Forget what the index says about frames that are not there any more."""
+        entries = decode_index(self._index.read_at(0, self._index_size))
+        kept = [entry for entry in entries if entry.position <= end_position]
+        self._index.truncate(0)
+        self._index.write_at(0, [b"".join(map(encode_index_entry, kept))])
+        self._index_size = len(kept) * ENTRY_SIZE
+
     def close(self) -> None:
         """Let go of the files."""
         self.file.close()
@@ -85,6 +98,7 @@ def follow_frame(head: Head, frame: Frame) -> Head:
         else head.active_max_timestamp,
         active_since=head.active_since if head.active_since >= 0 else frame.appended_at,
         open=opened,
+        marker_count=head.marker_count + frame.is_marker,
     )
 
 
@@ -114,6 +128,7 @@ def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Head:
         mended = follow_frame(mended, frame)
     if size > intact:
         active.file.truncate(intact)
+    active.cut_index(mended.end_position)
     return replace(mended, boot=boot)
 
 

@@ -104,7 +104,8 @@ class PartitionAppender:
                 hint="Append in smaller batches (about 16 MiB).",
             )
         with self.locked() as locked_head:
-            head = self._settle(locked_head, stamp) if locked_head.open else locked_head
+            mine = None if stamp is None else (stamp.writer_id, stamp.epoch, transaction)
+            head = self._settle(locked_head, mine) if locked_head.open else locked_head
             repeated = self._repeat(rows, stamp)
             if repeated is not None:
                 return repeated
@@ -257,8 +258,11 @@ class PartitionAppender:
         # A transaction's rows are nobody's before its commit, which syncs them.
         if sync and self._config.fsync == "always":
             segment.sync()
-        segment.index(after, self._config.index_interval_bytes)
         published = publish_head(self._head_file, after)
+        # After the head: an entry that a killed writer left beyond it would mislead readers.
+        # The rows are published; that the index lacks an entry must not look like a failure.
+        with contextlib.suppress(OSError):
+            segment.index(after, self._config.index_interval_bytes)
         self._writers.follow(frames, published)
         if self._config.fsync == "interval":
             self._sync_now_and_then()
@@ -296,10 +300,10 @@ class PartitionAppender:
             file.close()
         return replace(head, aborted_count=head.aborted_count + 1)
 
-    def _settle(self, head: Head, stamp: WriterStamp | None) -> Head:
-        """Write the markers that decided transactions of dead or gone writers still lack."""
+    def _settle(self, head: Head, mine: tuple[int, int, int | None] | None) -> Head:
+        """Write the markers that decided transactions other than the caller's still lack."""
         for item in head.open:
-            if stamp is not None and (item.writer_id, item.epoch) == stamp[:2]:
+            if item.key == mine:
                 continue
             outcome = self._decisions.outcome(*item.key)
             if outcome != "open":

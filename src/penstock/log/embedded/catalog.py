@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import uuid
-from dataclasses import asdict, fields
-from datetime import timedelta
-from typing import Any
 
 import pyarrow as pa
 
@@ -19,19 +15,12 @@ from penstock.log.embedded.sealed_json import seal, unseal
 from penstock.log.record import SYSTEM_COLUMNS
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig, check_partition_count, check_topic_name
+from penstock.log.topic_document import topic_from_document, topic_to_document
 
 TOPICS = "topics"
 TOPIC_FILE = "topic.json"
 _UNFINISHED = ".new-"
 _REMOVED = ".gone-"
-_DURATIONS = {
-    "retention",
-    "segment_age",
-    "fsync_interval",
-    "tombstone_retention",
-    "min_compaction_lag",
-    "max_compaction_lag",
-}
 
 
 class Catalog:
@@ -44,6 +33,10 @@ class Catalog:
     def names(self) -> tuple[str, ...]:
         """The names of all topics, sorted."""
         return tuple(name for name in self._storage.list(TOPICS) if not name.startswith("."))
+
+    def has(self, name: str) -> bool:
+        """Whether a topic of that name exists now."""
+        return self._storage.exists(f"{TOPICS}/{name}/{TOPIC_FILE}")
 
     def create(
         self, name: str, *, partitions: int, schema: pa.Schema | None, config: TopicConfig
@@ -82,12 +75,12 @@ class Catalog:
                 f'the description "{path}" fails its checksum at byte 0',
                 hint="Restore the file from a copy; the records beside it are untouched.",
             )
-        return _topic_from_document(saved)
+        return topic_from_document(saved)
 
     def configure(self, topic: Topic) -> None:
         """Replace a topic's settings."""
         path = f"{TOPICS}/{topic.name}/{TOPIC_FILE}"
-        self._storage.replace(path, seal(_topic_to_document(topic)), sync=True)
+        self._storage.replace(path, seal(topic_to_document(topic)), sync=True)
 
     def remove(self, name: str) -> None:
         """Take a topic out of sight in one step, then its files."""
@@ -107,7 +100,7 @@ class Catalog:
             self._storage.open(f"{below}/{segment_name(0)}.seg", create=True).close()
             self._storage.replace(f"{below}/{manifest_file(0)}", encode_manifest(0, ()), sync=True)
         self._storage.replace(
-            f"{directory}/{TOPIC_FILE}", seal(_topic_to_document(topic)), sync=True
+            f"{directory}/{TOPIC_FILE}", seal(topic_to_document(topic)), sync=True
         )
 
 
@@ -145,40 +138,3 @@ def _check_schema(name: str, schema: pa.Schema | None) -> None:
                 " not store",
                 hint=f"Use {field.type.value_type} in the schema; rows may still be encoded.",
             )
-
-
-def _topic_to_document(topic: Topic) -> dict[str, object]:
-    config = {
-        name: value.total_seconds() if isinstance(value, timedelta) else value
-        for name, value in asdict(topic.config).items()
-    }
-    schema = None if topic.schema is None else topic.schema.serialize().to_pybytes()
-    return {
-        "name": topic.name,
-        "topic_id": topic.topic_id,
-        "partitions": topic.partitions,
-        "created_at": topic.created_at,
-        "config": config,
-        "columns": None if topic.schema is None else topic.schema.to_string(),
-        "arrow_schema": None if schema is None else base64.b64encode(schema).decode(),
-    }
-
-
-def _topic_from_document(saved: dict[str, Any]) -> Topic:
-    known = {item.name for item in fields(TopicConfig)}
-    config: dict[str, Any] = {
-        name: timedelta(seconds=value) if name in _DURATIONS and value is not None else value
-        for name, value in saved["config"].items()
-        if name in known
-    }
-    schema = None
-    if saved["arrow_schema"] is not None:
-        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(saved["arrow_schema"])))
-    return Topic(
-        saved["name"],
-        saved["partitions"],
-        schema,
-        TopicConfig(**config),
-        saved["created_at"],
-        saved["topic_id"],
-    )

@@ -81,8 +81,14 @@ class GroupCoordinator:
 
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The offsets a group has committed, those of committed transactions among them."""
-        offsets = GroupFiles(self._storage, group).offsets()
-        return dict(offsets.settled(self._decisions).committed)
+        files = GroupFiles(self._storage, group)
+        while True:
+            stored = files.offsets()
+            settled = stored.settled(self._decisions)
+            # An outcome is kept until the offsets that wait for it are written down: it was
+            # true if they still wait after it was asked for.
+            if not stored.pending or files.offsets() == stored:
+                return dict(settled.committed)
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Set offsets from outside; refused while a live member reads those partitions."""

@@ -18,6 +18,7 @@ from penstock.log.storage import Lock, Storage, Watch
 
 GROUPS_DIRECTORY = "groups"
 _LONGEST_FILE_NAME = 240
+_PATIENCE = 30.0
 
 
 def group_names(storage: Storage) -> list[str]:
@@ -120,9 +121,15 @@ class GroupFiles:
         while True:
             self._storage.make_directory(self._members)
             try:
-                self._lock.acquire()
+                is_held = self._lock.acquire(timeout=_PATIENCE)
             except FileNotFoundError:
                 continue  # somebody removed the group at this moment
+            if not is_held:
+                raise GroupError(
+                    "GROUP_BUSY",
+                    f'the files of group "{self.group}" have been locked for {_PATIENCE:g} seconds',
+                    hint="A process of the group is stopped or hangs: continue it or end it.",
+                )
             if self._storage.exists(self._members):
                 return
             self._lock.release()

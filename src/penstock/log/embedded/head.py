@@ -22,7 +22,7 @@ HEAD_FILE = "head"
 
 OLDEST = -(2**63)
 NEWEST = 2**63 - 1
-_FIXED = struct.Struct("<4sIHHIq16sqqqqqqqqqqq")
+_FIXED = struct.Struct("<4sIHHIq16sqqqqqqqqqqqq")
 _OPEN = struct.Struct("<qqqq")
 MAX_OPEN_TRANSACTIONS = (SLOT_SIZE - _FIXED.size) // _OPEN.size
 _DELETED = 1
@@ -59,6 +59,7 @@ class Head:
     manifest_generation: int = 0
     aborted_count: int = 0
     sealed_count: int = 0
+    marker_count: int = 0
     open: tuple[OpenTransaction, ...] = ()
     deleted: bool = False
 
@@ -96,6 +97,7 @@ def encode_head(head: Head) -> bytes:
             head.manifest_generation,
             head.aborted_count,
             head.sealed_count,
+            head.marker_count,
         )
     )
     for item in head.open:
@@ -129,6 +131,7 @@ def decode_head(slot: bytes | memoryview) -> Head | None:
         manifest_generation=fields[15],
         aborted_count=fields[16],
         sealed_count=fields[17],
+        marker_count=fields[18],
     )
 
 

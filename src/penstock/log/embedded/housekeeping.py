@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 
 from penstock.clock import Clock
 from penstock.log.embedded.background import BackgroundCleaner
-from penstock.log.embedded.catalog import Catalog
+from penstock.log.embedded.catalog import TOPICS, Catalog
 from penstock.log.embedded.cleaner import CleanReport, PartitionCleaner
 from penstock.log.embedded.compaction import Cleaning
 from penstock.log.embedded.partition import Partition
+from penstock.log.embedded.repair import Repaired, repair_partition
+from penstock.log.embedded.verify import Finding, verify_log
 from penstock.log.record import TopicPartition
 from penstock.log.storage import Storage
 
@@ -43,6 +45,28 @@ class Housekeeping:
         start = cleaner.delete_records(before_offset)
         cleaner.clean(self._clock.now(), only_if_worth_it=True)
         return start
+
+    def verify(self, topic: str | None) -> Iterator[Finding]:
+        """Check everything, or one topic, against its checksums."""
+        if topic is not None:
+            self._catalog.get(topic)
+        return verify_log(self._storage, self._catalog, None if topic is None else [topic])
+
+    def repair(self, topic: str | None, *, cut_corrupt: bool) -> tuple[Repaired, ...]:
+        """Rebuild what can be rebuilt from the segments, in everything or in one topic."""
+        names = self._catalog.names() if topic is None else (topic,)
+        return tuple(
+            done
+            for name in names
+            for place in self._places(name)
+            for done in repair_partition(
+                self._storage,
+                f"{TOPICS}/{place.topic}/{place.partition}",
+                config=self._catalog.get(name).config,
+                now=self._clock.now(),
+                cut_corrupt=cut_corrupt,
+            )
+        )
 
     def schedule(self, place: TopicPartition) -> None:
         """Have a partition cleaned soon, beside the work."""

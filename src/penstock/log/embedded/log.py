@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 from datetime import timedelta
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -20,9 +20,11 @@ from penstock.log.embedded.head import OpenTransaction
 from penstock.log.embedded.housekeeping import Housekeeping
 from penstock.log.embedded.partition import Partition
 from penstock.log.embedded.refusals import coded_storage_errors
+from penstock.log.embedded.repair import Repaired
 from penstock.log.embedded.root import open_root
 from penstock.log.embedded.transaction import EmbeddedTransaction
 from penstock.log.embedded.transaction_file import TransactionFiles
+from penstock.log.embedded.verify import Finding
 from penstock.log.embedded.waiting import something_new, wait_for_news
 from penstock.log.port import (
     Appended,
@@ -43,8 +45,6 @@ from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig
 
 Result = TypeVar("Result")
-
-_SNAPSHOT_TRIES = 1000
 
 
 class EmbeddedLog:
@@ -119,6 +119,7 @@ class EmbeddedLog:
                     appender.publish(replace(head, deleted=True))
             self._forget(name)
             self._catalog.remove(name)
+            self._groups.forget_topic(name)
 
     def append(
         self, topic: str, partition: int, rows: pa.Table, *, stamp: WriterStamp | None = None
@@ -139,16 +140,19 @@ class EmbeddedLog:
 
     def snapshot(self, topics: Iterable[str]) -> dict[TopicPartition, Bounds]:
         """The committed bounds of whole topics at one instant: no half transaction."""
-        names = list(topics)
-        found = self._all_bounds(names)
-        # A commit makes the ends of all its partitions move at one instant, and ends only
-        # grow: two equal looks in a row are the state at a moment between them.
-        for _ in range(_SNAPSHOT_TRIES):
-            again = self._all_bounds(names)
-            if again == found:
-                break
-            found = again
-        return found
+        places = [
+            TopicPartition(name, number)
+            for name in topics
+            for number in range(self.topic(name).partitions)
+        ]
+        # A transaction seen in one partition and not yet in another, looked at before, shows
+        # itself there at the second look. Where no stamp has changed, there was none.
+        before = self._look_at(places)
+        while True:
+            after = self._look_at(places)
+            if all(after[place][1] == before[place][1] for place in places):
+                return {place: bounds for place, (bounds, _) in before.items()}
+            before = after
 
     def offset_at_time(self, topic: str, partition: int, timestamp: int) -> int | None:
         """The first offset whose timestamp is at or after a time; None where there is none."""
@@ -183,12 +187,26 @@ class EmbeddedLog:
             place = TopicPartition(topic, partition)
             return self._housekeeping.delete_records(place, before_offset)
 
+    def verify(self, topic: str | None = None) -> list[Finding]:
+        """Read the whole log, or one topic, and give every place that is not what was written."""
+        with coded_storage_errors("verifying the log"):
+            return list(self._housekeeping.verify(topic))
+
+    def repair(
+        self, topic: str | None = None, *, cut_corrupt: bool = False
+    ) -> tuple[Repaired, ...]:
+        """Rebuild heads, lists and indexes from the segments; intact records are never touched.
+
+        Frames that are hurt stay, and are refused to readers, unless `cut_corrupt` is given:
+        then their segment is set aside and the intact frames of it go on.
+        """
+        with coded_storage_errors("repairing the log"):
+            return self._housekeeping.repair(topic, cut_corrupt=cut_corrupt)
+
     def transaction(self, transactional_id: str) -> EmbeddedTransaction:
         """Take over an id: earlier holders are fenced, what they left open is aborted."""
         with coded_storage_errors(f'opening transaction "{transactional_id}"'):
-            return EmbeddedTransaction(
-                transactional_id, self._transactions, self, self._groups.stage
-            )
+            return EmbeddedTransaction(transactional_id, self._transactions, self, self._groups)
 
     def join(
         self,
@@ -230,6 +248,11 @@ class EmbeddedLog:
         """Set a group's offsets from outside, as an operator or a lone reader does."""
         with coded_storage_errors(f'committing for group "{group}"'):
             self._groups.commit(group, offsets)
+
+    def delete_group(self, name: str) -> None:
+        """Remove a group without live members, its offsets included."""
+        with coded_storage_errors(f'deleting group "{name}"'):
+            self._groups.delete(name)
 
     def close(self) -> None:
         """Let go of files and threads; closing twice is harmless."""
@@ -286,14 +309,15 @@ class EmbeddedLog:
         self, target: TopicPartition, transaction: OpenTransaction, *, committed: bool
     ) -> None:
         """Write a transaction's marker, unless it is there or the topic is gone."""
-        if target.topic in self._catalog.names():
+        if self._catalog.has(target.topic):
             self.partition(*target).appender.append_marker(transaction, committed=committed)
 
     def sync_partition(self, target: TopicPartition) -> None:
         """Return when the partition would survive a power cut, where its topic asks for that."""
-        part = self.partition(*target)
-        if part.topic.config.fsync == "always":
-            part.appender.sync()
+        if self._catalog.has(target.topic):
+            part = self.partition(*target)
+            if part.topic.config.fsync == "always":
+                part.appender.sync()
 
     def _append(
         self, part: Partition, rows: pa.Table, stamp: WriterStamp | None, number: int | None
@@ -314,12 +338,14 @@ class EmbeddedLog:
             self._forget(topic)
         return act(self.partition(topic, number))
 
-    def _all_bounds(self, names: Iterable[str]) -> dict[TopicPartition, Bounds]:
-        return {
-            TopicPartition(name, number): self.bounds(name, number)
-            for name in names
-            for number in range(self.topic(name).partitions)
-        }
+    def _look_at(
+        self, places: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, tuple[Bounds, object]]:
+        with coded_storage_errors("taking a snapshot"):
+            return {
+                place: self._on(*place, lambda part: part.reader.look_for_snapshot())
+                for place in places
+            }
 
     def _forget(self, name: str) -> None:
         with self._opening:

@@ -34,10 +34,11 @@ _CURSORS = 256
 
 
 class Horizon(NamedTuple):
-    """How far a reader may go, and which transactions it must not see."""
+    """How far a reader may go, which transactions it must not see, which lack only a marker."""
 
     end: int
     hidden: frozenset[tuple[int, int, int]]
+    decided: frozenset[tuple[int, int, int]] = frozenset()
 
 
 class _Place(NamedTuple):
@@ -76,29 +77,55 @@ class PartitionReader:
 
     def bounds(self, isolation: Isolation) -> Bounds:
         """The offsets a reader can have."""
-        view = self._views.view()
-        return Bounds(view.head.start_offset, self.horizon(view, isolation).end)
+        view, horizon = self.look(isolation)
+        return Bounds(view.head.start_offset, horizon.end)
 
-    def horizon(self, view: View, isolation: Isolation) -> Horizon:
-        """How far a reader of a view may go; a decided transaction counts before its marker."""
-        head = view.head
-        if isolation == "uncommitted":
-            return Horizon(head.end_offset, frozenset())
-        hidden = view.hidden
-        for item in sorted(head.open, key=lambda item: item.first_offset):
+    def look_for_snapshot(self) -> tuple[Bounds, object]:
+        """The committed bounds, and a stamp that changes whenever a transaction is decided."""
+        view, horizon = self.look("committed")
+        bounds = Bounds(view.head.start_offset, horizon.end)
+        return bounds, (view.head.marker_count, horizon.decided)
+
+    def look(self, isolation: Isolation) -> tuple[View, Horizon]:
+        """The newest view, and how far a reader of it may go."""
+        while True:
+            view = self._views.view()
+            if isolation == "uncommitted":
+                return view, Horizon(view.head.end_offset, frozenset())
+            horizon = self._horizon(view)
+            if not view.head.open or self._still_open(view, horizon):
+                return view, horizon
+
+    def _still_open(self, view: View, horizon: Horizon) -> bool:
+        """Whether transactions taken for aborted still lack their marker.
+
+        The outcome of a transaction is kept until its markers are written. One that has got
+        its marker since the view may have been committed and forgotten: look again.
+        """
+        doubtful = horizon.hidden - view.hidden
+        return not doubtful or doubtful <= {item.key for item in self._views.head().open}
+
+    def _horizon(self, view: View) -> Horizon:
+        """Ask what became of open transactions: a decided one counts before its marker."""
+        if not view.head.open:
+            return Horizon(view.head.end_offset, view.hidden)
+        end, hidden, decided = view.head.end_offset, set(view.hidden), set()
+        for item in view.head.open:
             outcome = self._decisions.outcome(*item.key)
             if outcome == "open":
-                return Horizon(item.first_offset, hidden)
+                end = min(end, item.first_offset)
+                continue
+            decided.add(item.key)
             if outcome == "aborted":
-                hidden |= {item.key}
-        return Horizon(head.end_offset, hidden)
+                hidden.add(item.key)
+        return Horizon(end, frozenset(hidden), frozenset(decided))
 
     def read(self, offset: int, limit: ReadLimit) -> Chunk:
         """Give the rows from an offset on, up to a limit, without waiting."""
         while True:
-            view = self._views.view()
+            view, horizon = self.look(limit.isolation)
             try:
-                return self._read(view, offset, limit)
+                return self._read(view, horizon, offset, limit)
             except FileNotFoundError:
                 # Retention or compaction took the segment away: look again, unless nothing changed.
                 if self._views.head().change == view.head.change:
@@ -107,9 +134,9 @@ class PartitionReader:
     def offset_at_time(self, timestamp: int) -> int | None:
         """The first committed offset whose timestamp is at or after a time."""
         while True:
-            view = self._views.view()
+            view, horizon = self.look("committed")
             try:
-                return self._offset_at_time(view, timestamp)
+                return self._offset_at_time(view, horizon, timestamp)
             except FileNotFoundError:
                 if self._views.head().change == view.head.change:
                     raise
@@ -157,8 +184,7 @@ class PartitionReader:
         """Open a segment's file, or give the one that is open."""
         return self._file(name)
 
-    def _read(self, view: View, offset: int, limit: ReadLimit) -> Chunk:
-        horizon = self.horizon(view, limit.isolation)
+    def _read(self, view: View, horizon: Horizon, offset: int, limit: ReadLimit) -> Chunk:
         self._check_offset(view.head, offset)
         stop = horizon.end if limit.stop is None else min(horizon.end, limit.stop)
         schema = self._columns(limit.columns)
@@ -197,8 +223,7 @@ class PartitionReader:
             following = int(offsets_of(frame, rows)[keep.stop])
             gathered.next_offset = min(following, horizon.end)
 
-    def _offset_at_time(self, view: View, timestamp: int) -> int | None:
-        horizon = self.horizon(view, "committed")
+    def _offset_at_time(self, view: View, horizon: Horizon, timestamp: int) -> int | None:
         for place in self._places(view, 0):
             if place.max_timestamp >= timestamp:
                 found = self._first_at_time(place, timestamp, view.head.start_offset, horizon)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
 import pyarrow as pa
 
-from penstock.errors import TransactionError
+from penstock.errors import PenstockError, TransactionError
 from penstock.log.embedded.head import OpenTransaction
 from penstock.log.embedded.transaction_file import (
     TransactionFiles,
@@ -40,7 +41,23 @@ class Partitions(Protocol):
         ...
 
 
-StageOffsets = Callable[[str, Mapping[TopicPartition, int], int, int, int], None]
+class GroupOffsets(Protocol):
+    """What a transaction needs of consumer groups."""
+
+    def stage(
+        self,
+        group: str,
+        offsets: Mapping[TopicPartition, int],
+        writer_id: int,
+        epoch: int,
+        number: int,
+    ) -> None:
+        """Let offsets become committed when a transaction is, and vanish when it is aborted."""
+        ...
+
+    def settle(self, group: str) -> None:
+        """Write down what transactions have decided, so that their outcome may be forgotten."""
+        ...
 
 
 class EmbeddedTransaction:
@@ -51,19 +68,26 @@ class EmbeddedTransaction:
         transactional_id: str,
         files: TransactionFiles,
         partitions: Partitions,
-        stage_offsets: StageOffsets,
+        groups: GroupOffsets,
     ) -> None:
         self._files = files
         self._partitions = partitions
-        self._stage_offsets = stage_offsets
+        self._group_offsets = groups
         self._writer_id = writer_id_of(transactional_id)
         self._lock = files.lock(self._writer_id)
         self._sequences: dict[TopicPartition, int] = {}
         self._touched: set[TopicPartition] = set()
         self._groups: set[str] = set()
         self._owed_sync: set[TopicPartition] = set()
+        self._owed_markers: set[TopicPartition] = set()
+        self._owed_groups: set[str] = set()
         self._open = False
         self._state, self._life = self._take_over(transactional_id)
+        try:
+            self._pay_debts()
+        except BaseException:
+            self._life.close()
+            raise
 
     @property
     def note(self) -> str:
@@ -105,27 +129,27 @@ class EmbeddedTransaction:
         """Let a group's offsets become committed together with the records."""
         self._require_open()
         self._groups.add(group)
-        self._stage_offsets(
+        self._group_offsets.stage(
             group, offsets, self._writer_id, self._state.epoch, self._state.number + 1
         )
 
     def commit(self, note: str = "") -> None:
         """Make everything visible at once, with a note that `note` gives back after a restart."""
         self._require_open()
-        # Markers of the transaction before may not be on disk yet, and its decision is about
-        # to be replaced: sync them first, together with the rows of this one.
+        self._pay_debts()
         for target in self._touched | self._owed_sync:
             self._partitions.sync_partition(target)
         self._decide("committed", note)
-        self._mark_all(committed=True)
+        self._conclude()
 
     def abort(self) -> None:
         """Make everything vanish."""
         self._require_open()
+        self._pay_debts()
         for target in self._owed_sync:
             self._partitions.sync_partition(target)
         self._decide("aborted", self._state.note)
-        self._mark_all(committed=False)
+        self._conclude()
 
     def close(self) -> None:
         """Abort what is open and let go of the id."""
@@ -144,9 +168,6 @@ class EmbeddedTransaction:
         self.close()
 
     def _take_over(self, transactional_id: str) -> tuple[TransactionState, Lock]:
-        earlier = self._files.read(self._writer_id)
-        if earlier is not None:
-            self._finish(earlier)
         with held(self._lock):
             known = self._files.read(self._writer_id)
             state = known or TransactionState(transactional_id=transactional_id)
@@ -154,17 +175,27 @@ class EmbeddedTransaction:
             life = self._files.life(self._writer_id, state.epoch)
             life.acquire(timeout=0)
             self._files.write(self._writer_id, state)
+        # The holder before may have died after its decision and before its markers.
+        if state.status != "none":
+            self._owed_markers = {TopicPartition(*target) for target in state.partitions}
+            self._owed_groups = set(state.groups)
         return state, life
 
-    def _finish(self, earlier: TransactionState) -> None:
-        """Write the markers a holder that died after its decision may not have written."""
-        if earlier.status == "none":
-            return
-        decided = OpenTransaction(self._writer_id, earlier.decided_epoch, earlier.number, 0)
-        for topic, partition in earlier.partitions:
-            target = TopicPartition(topic, partition)
-            self._partitions.mark(target, decided, committed=earlier.status == "committed")
-            self._partitions.sync_partition(target)
+    def _pay_debts(self) -> None:
+        """Write what the last decision still lacks, before another one takes its place.
+
+        Readers ask for the outcome of a transaction that has no marker. Once the next
+        decision replaces this one, a missing marker would read as an abort.
+        """
+        state = self._state
+        decided = OpenTransaction(self._writer_id, state.decided_epoch, state.number, 0)
+        for target in sorted(self._owed_markers):
+            self._partitions.mark(target, decided, committed=state.status == "committed")
+            self._owed_markers.discard(target)
+            self._owed_sync.add(target)
+        for group in sorted(self._owed_groups):
+            self._group_offsets.settle(group)
+            self._owed_groups.discard(group)
 
     def _decide(self, status: str, note: str) -> None:
         with held(self._lock):
@@ -189,13 +220,14 @@ class EmbeddedTransaction:
             self._files.write(self._writer_id, decided)
             self._state = decided
 
-    def _mark_all(self, *, committed: bool) -> None:
-        # Decided: from here on the transaction is over, whatever happens to its markers.
+    def _conclude(self) -> None:
+        # Decided: the transaction is over and seen as such, whatever happens to its markers.
         self._open = False
-        decided = OpenTransaction(self._writer_id, self._state.epoch, self._state.number, 0)
-        self._owed_sync = set(self._touched)
-        for target in self._touched:
-            self._partitions.mark(target, decided, committed=committed)
+        self._owed_sync = set()
+        self._owed_markers = set(self._touched)
+        self._owed_groups = set(self._groups)
+        with contextlib.suppress(PenstockError, OSError):
+            self._pay_debts()
 
     def _require_open(self) -> None:
         if not self._open:

@@ -1,0 +1,79 @@
+"""The numbers we publish: `python -m bench [NAME…] [--quick] [--results DIR]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from bench.result import Result, save
+from bench.scale import Scale
+from bench.table import show
+
+NAMES = (
+    "append",
+    "read",
+    "produce",
+    "volume",
+    "opening",
+    "memory",
+    "wake",
+    "clients",
+    "codecs",
+    "spark_read",
+)
+ROOT = Path(__file__).resolve().parents[1]
+_WIDTH = 150
+RESULTS = ROOT / "bench" / "results"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the named benches, or all; give the number of those that failed."""
+    given = _parser().parse_args(arguments)
+    names = given.names or NAMES
+    results = given.results or (None if given.quick else RESULTS)
+    if len(names) == 1:
+        result = measure(names[0], Scale(given.quick, given.folder))
+        show(result, Console(width=max(Console().width, _WIDTH)))
+        if results is not None:
+            save(result, results)
+        return 0
+    options = ["--folder", str(given.folder), *(["--quick"] if given.quick else [])]
+    if results is not None:
+        options += ["--results", str(results)]
+    # Each in a process of its own, so that none inherits another's memory, threads or session.
+    command = [sys.executable, "-m", "bench"]
+    return sum(subprocess.call([*command, name, *options], cwd=ROOT) != 0 for name in names)
+
+
+def measure(name: str, scale: Scale) -> Result:
+    """Run one bench in this process."""
+    result = importlib.import_module(f"bench.{name}").run(scale)
+    assert isinstance(result, Result)
+    return result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *NAMES], default=[])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        help="where the JSON goes (bench/results; with --quick nothing is kept without this)",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "artifacts",
+        help="where benches keep their files while they run: its disk is what is measured",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
