@@ -16,7 +16,7 @@ from penstock.log.port import ReadLimit
 from penstock.log.topic import TopicConfig
 
 _METHOD = (
-    "A topic of 10,000 segments, each with ten records, is opened by a new process: `open_log`,"
+    "A topic of very many segments, ten records in each, is opened by a new process: `open_log`,"
     " then its bounds, the first read in the middle, the first read at the start and the first"
     " append. The clock starts after the imports. A topic of one segment is opened by turns with"
     " it."

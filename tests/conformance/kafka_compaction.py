@@ -94,7 +94,7 @@ class _Script:
 
     def _append(self, step: Fields) -> None:
         keys = [_bytes(key) for key in step["keys"]]
-        values = [_bytes(value) for value in step.get("values", step["keys"])]
+        values = [_bytes(value) for value in step.get("values") or step["keys"]]
         producer = step.get("producer")
         if producer is None:
             self._log.append(keys, values=values)
@@ -134,11 +134,7 @@ class _Script:
         return found
 
     def _records_with_value(self) -> list[tuple[str, int]]:
-        return [
-            (key.decode(), offset)
-            for _, records in self._frames()
-            for key, offset in records
-        ]
+        return [(key.decode(), offset) for _, records in self._frames() for key, offset in records]
 
 
 _LOOKS: Mapping[str, Callable[[_Script], object]] = {

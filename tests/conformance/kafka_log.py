@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from penstock.clock import ManualClock
 from penstock.errors import LogError
 from penstock.log.embedded.cleanable import CleanableRange, cleanable_range
 from penstock.log.embedded.cleaner import PartitionCleaner
@@ -62,6 +61,7 @@ def check_offset_lookup(case: Case) -> None:
     for record in records:
         log.append([b"k"], timestamp=record["timestamp"])
     times = {record["offset"]: record["timestamp"] for record in records}
+    found: int | None
     for asked, answer in zip(case.given["ask"], case.expect["answers"], strict=True):
         bounds = log.partition.reader.bounds("committed")
         match asked:
@@ -71,7 +71,7 @@ def check_offset_lookup(case: Case) -> None:
                 found, timestamp = bounds.end, -1
             case _:
                 found = log.partition.reader.offset_at_time(asked)
-                timestamp = times.get(found, -1)
+                timestamp = -1 if found is None else times[found]
         if answer is None:
             same(found, None, f"offset at {asked}")
         else:
@@ -210,7 +210,9 @@ def _log_for_retention(given: Fields) -> PartitionLog:
         ages[timestamps] = int(match[1])
     size = PartitionLog(TopicConfig()).record_size()
     log = PartitionLog(_retention_config(given, size * given.get("record_size", 1)), now=now)
-    _fill(log, given, given["records"], given["records_per_segment"], now - ages.get(timestamps, now))
+    _fill(
+        log, given, given["records"], given["records_per_segment"], now - ages.get(timestamps, now)
+    )
     return log
 
 

@@ -109,9 +109,7 @@ class PartitionLog:
 
     def move_start(self, offset: int) -> None:
         """Delete the records before an offset."""
-        PartitionCleaner(
-            Cleaning(self.storage, self.partition, self.topic)
-        ).delete_records(offset)
+        PartitionCleaner(Cleaning(self.storage, self.partition, self.topic)).delete_records(offset)
 
     def segments(self) -> list[SegmentInfo]:
         """All segments, the active one last."""

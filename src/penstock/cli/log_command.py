@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _DAMAGED = 1
 
+CheckedTopic = Annotated[
+    str | None,
+    typer.Argument(metavar="TOPIC", help="Only this topic.", autocompletion=complete_topic),
+]
+
 
 def register(application: typer.Typer) -> None:
     """Add the commands of this file."""
@@ -30,7 +35,9 @@ def register(application: typer.Typer) -> None:
             "penstock log verify", "penstock log verify avg", "penstock log verify --json"
         ),
     )(verify)
-    group.command("repair", epilog=examples("penstock log repair"))(repair)
+    group.command(
+        "repair", epilog=examples("penstock log repair", "penstock log repair avg --cut-corrupt")
+    )(repair)
     application.add_typer(
         group,
         name="log",
@@ -57,10 +64,7 @@ def info(context: typer.Context, json: JsonOption = False) -> None:
 
 def verify(
     context: typer.Context,
-    topic: Annotated[
-        str | None,
-        typer.Argument(metavar="[TOPIC]", help="Only this topic.", autocompletion=complete_topic),
-    ] = None,
+    topic: CheckedTopic = None,
     json: JsonOption = False,
 ) -> None:
     """Read everything and check every checksum. Fails where something is damaged."""
@@ -68,10 +72,7 @@ def verify(
         with waiting(f"reading {topic or 'all topics'}"):
             findings = [finding._asdict() for finding in log.verify(topic)]
         count = 1 if topic else len(log.topics())
-    if json:
-        write_json(findings)
-    elif findings:
-        write_table(list(findings[0]), [list(finding.values()) for finding in findings])
+    _write_found(findings, json=json)
     where = f'topic "{topic}"' if topic else counted(count, "topic")
     if findings:
         talk(f"{counted(len(findings), 'place')} damaged in {where}")
@@ -79,18 +80,39 @@ def verify(
     talk(f"{where}: no damage found")
 
 
-def repair(context: typer.Context, json: JsonOption = False) -> None:
-    """Rebuild what can be rebuilt from the segments: heads, manifests, indexes.
+def repair(
+    context: typer.Context,
+    topic: CheckedTopic = None,
+    cut_corrupt: Annotated[
+        bool,
+        typer.Option(
+            "--cut-corrupt",
+            help="Give up the records of damaged frames, so that those after them can be read."
+            " The damaged segment is set aside.",
+        ),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Rebuild heads, lists and indexes from the segments. Records that are whole are not touched.
 
-    Records are never changed. What is damaged in a segment itself is reported by `log verify`.
+    Fails where something is left that cannot be rebuilt.
     """
     with opened_log(context) as log, waiting("repairing"):
-        done = [finding._asdict() for finding in log.repair()]
-    if json:
-        write_json(done)
-    elif done:
-        write_table(list(done[0]), [list(finding.values()) for finding in done])
+        done = [item._asdict() for item in log.repair(topic, cut_corrupt=cut_corrupt)]
+    _write_found(done, json=json)
+    left = sum(bool(item["left"]) for item in done)
+    if left:
+        talk(f"{counted(left, 'file')} still damaged; restore it from a copy, or --cut-corrupt")
+        raise typer.Exit(_DAMAGED)
     talk(f"{counted(len(done), 'file')} repaired" if done else "there was nothing to repair")
+
+
+def _write_found(rows: list[dict[str, object]], *, json: bool) -> None:
+    if json:
+        write_json(rows)
+    elif rows:
+        cells = [[cell if cell != "" else "-" for cell in row.values()] for row in rows]
+        write_table(list(rows[0]), cells)
 
 
 def _facts(log: EmbeddedLog, directory: Path) -> dict[str, object]:

@@ -12,6 +12,7 @@ from penstock.cli.counted import counted
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import examples, talk, waiting, write_json, write_table
+from penstock.cli.sizes import size_text
 from penstock.cli.topic_settings import parse_settings
 from penstock.cli.topics_describe import describe
 from penstock.cli.topics_dump import dump
@@ -66,7 +67,12 @@ def register(application: typer.Typer) -> None:
         ),
         help=f"Change settings of a topic.\n\nSettings: {_SETTINGS}.",
     )(change)
-    group.command("clean", epilog=examples("penstock topics clean avg"))(clean)
+    group.command(
+        "clean",
+        epilog=examples(
+            "penstock topics clean avg", "penstock topics clean users --include-active"
+        ),
+    )(clean)
     group.command(
         "delete", epilog=examples("penstock topics delete avg", "penstock topics delete avg --yes")
     )(delete)
@@ -156,18 +162,26 @@ def change(
     talk(f'topic "{name}": {counted(len(changes), "setting")} changed')
 
 
-def clean(context: typer.Context, name: TopicArgument) -> None:
+def clean(
+    context: typer.Context,
+    name: TopicArgument,
+    include_active: Annotated[
+        bool,
+        typer.Option("--include-active", help="Begin a new segment, so that all can be cleaned."),
+    ] = False,
+) -> None:
     """Apply retention and compaction now."""
-    with opened_log(context) as log, waiting(f"cleaning {name}"):
-        before = _stored(log, name)
-        log.clean(name)
-        after = _stored(log, name)
-    from penstock.cli.sizes import size_text  # noqa: PLC0415  # only this command needs it
-
-    talk(
-        f'topic "{name}": {counted(before[0] - after[0], "record")} removed,'
-        f" {size_text(max(before[1] - after[1], 0))} freed"
-    )
+    with opened_log(context) as log:
+        before, _ = _stored(log, name)
+        with waiting(f"cleaning {name}"):
+            reports = log.clean(name, include_active=include_active)
+        after, _ = _stored(log, name)
+    freed = sum(report.bytes_before - report.bytes_after for report in reports)
+    removed = counted(max(before - after, 0), "record")
+    talk(f'topic "{name}": {removed} removed, {size_text(max(freed, 0))} freed')
+    busy = [str(report.partition) for report in reports if report.busy]
+    if busy:
+        talk(f"another process is cleaning {', '.join(busy)}")
 
 
 def delete(

@@ -1,25 +1,38 @@
-"""Opening a log by its address: a directory today, a Kafka cluster by another address."""
+"""Opening a log by its address: a directory, or a server that offers one."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import TYPE_CHECKING, overload
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.log.embedded.disk import DiskStorage
+from penstock.log.embedded.home import home_directory, open_home
 from penstock.log.embedded.log import EmbeddedLog
-from penstock.log.embedded.refusals import coded_storage_errors
 
-LOG_DIRECTORY = "log"
+if TYPE_CHECKING:
+    from penstock.log.remote.client import RemoteLog
+
+_SERVER = "tcp://"
 
 
-def open_log(home: Path | str | None = None, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog:
+@overload
+def open_log(home: Path | None = None, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog: ...
+
+
+@overload
+def open_log(home: str, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog | RemoteLog: ...
+
+
+def open_log(
+    home: Path | str | None = None, *, clock: Clock = SYSTEM_CLOCK
+) -> EmbeddedLog | RemoteLog:
     """Open the log of a home directory, making it where there is none.
 
     Without a home it is `PENSTOCK_HOME`, by default `.penstock` in the working directory.
+    `tcp://127.0.0.1:PORT` is the log that a server offers (`penstock log serve`).
     """
-    chosen = Path(home if home is not None else os.environ.get("PENSTOCK_HOME", ".penstock"))
-    with coded_storage_errors(f'opening the log in "{chosen}"'):
-        directory = chosen / LOG_DIRECTORY
-        directory.mkdir(parents=True, exist_ok=True)
-        return EmbeddedLog(DiskStorage(directory), clock)
+    if isinstance(home, str) and home.startswith(_SERVER):
+        from penstock.log.remote.client import RemoteLog  # noqa: PLC0415  # few need sockets
+
+        return RemoteLog(home)
+    return open_home(home_directory(home), clock=clock)

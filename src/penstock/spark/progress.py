@@ -20,6 +20,7 @@ class Progress:
     started_at: datetime
     rows: int
     rows_per_second: float
+    position_by_partition: Mapping[TopicPartition, int]
     lag_by_partition: Mapping[TopicPartition, int]
     watermark_at: datetime | None
     duration: timedelta
@@ -37,6 +38,7 @@ def progress_of(reported: Mapping[str, Any]) -> Progress:
         name: timedelta(milliseconds=spent)
         for name, spent in (reported.get("durationMs") or {}).items()
     }
+    positions = _offsets(reported["sources"], "endOffset")
     watermark = (reported.get("eventTime") or {}).get("watermark")
     return Progress(
         query_id=str(reported["id"]),
@@ -44,24 +46,26 @@ def progress_of(reported: Mapping[str, Any]) -> Progress:
         started_at=_time(reported["timestamp"]),
         rows=int(reported["numInputRows"]),
         rows_per_second=float(reported.get("processedRowsPerSecond") or 0.0),
-        lag_by_partition=_lags(reported["sources"]),
+        position_by_partition=positions,
+        lag_by_partition={
+            place: max(0, newest - positions.get(place, 0))
+            for place, newest in _offsets(reported["sources"], "latestOffset").items()
+        },
         watermark_at=_time(watermark) if watermark else None,
         duration=durations.get("triggerExecution", timedelta()),
         durations=durations,
     )
 
 
-def _lags(sources: list[Mapping[str, Any]]) -> dict[TopicPartition, int]:
-    lags: dict[TopicPartition, int] = {}
+def _offsets(sources: list[Mapping[str, Any]], which: str) -> dict[TopicPartition, int]:
+    found: dict[TopicPartition, int] = {}
     for source in sources:
-        end, latest = _offset(source.get("endOffset")), _offset(source.get("latestOffset"))
+        offset = _offset(source.get(which))
         # Sources of other kinds have offsets of their own making.
-        if not {"topic", "offsets"} <= end.keys() or "offsets" not in latest:
-            continue
-        for partition, newest in latest["offsets"].items():
-            place = TopicPartition(str(end["topic"]), int(partition))
-            lags[place] = max(0, newest - end["offsets"].get(partition, 0))
-    return lags
+        if {"topic", "offsets"} <= offset.keys():
+            for partition, at in offset["offsets"].items():
+                found[TopicPartition(str(offset["topic"]), int(partition))] = int(at)
+    return found
 
 
 def _offset(value: object) -> dict[str, Any]:

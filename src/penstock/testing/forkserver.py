@@ -58,8 +58,6 @@ def _call(function: Callable[..., object], arguments: Sequence[str]) -> None:
 
 
 def _main() -> None:
-    # A module of the caller may lie in the directory it was started from.
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109
     module, _, name = sys.argv[1].partition(":")
     serve(getattr(importlib.import_module(module), name), sys.argv[2:])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,25 +13,36 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.embedded.memory import MemoryStorage
 from penstock.log.embedded.sqlite import SqliteStorage
 from penstock.log.port import Log
+from penstock.log.remote.client import RemoteLog
+from penstock.log.remote.server import LogServer
 from penstock.log.storage import Storage
 
 OpenLog = Callable[[], Log]
+Opener = Callable[[Path, Clock], AbstractContextManager[OpenLog]]
 
 
 @dataclass(frozen=True, slots=True)
 class LogAdapter:
-    """A kind of log: `opener` gives a function that opens the same log again and again."""
+    """A kind of log: within `opener` a function opens the same log again and again."""
 
     name: str
-    opener: Callable[[Path, Clock], OpenLog]
+    opener: Opener
 
 
-def _embedded(make: Callable[[Path], Storage]) -> Callable[[Path, Clock], OpenLog]:
-    def opener(root: Path, clock: Clock) -> OpenLog:
+def _embedded(make: Callable[[Path], Storage]) -> Opener:
+    @contextmanager
+    def opener(root: Path, clock: Clock) -> Iterator[OpenLog]:
         storage = make(root)
-        return lambda: EmbeddedLog(storage, clock)
+        yield lambda: EmbeddedLog(storage, clock)
 
     return opener
+
+
+@contextmanager
+def _served(root: Path, clock: Clock) -> Iterator[OpenLog]:
+    home = root.parent
+    with EmbeddedLog(DiskStorage(root), clock) as log, LogServer(log, home) as server:
+        yield lambda: RemoteLog(server.info.address, home=home)
 
 
 LOG_ADAPTERS = {
@@ -39,5 +51,6 @@ LOG_ADAPTERS = {
         LogAdapter("disk", _embedded(DiskStorage)),
         LogAdapter("memory", _embedded(lambda _: MemoryStorage())),
         LogAdapter("sqlite", _embedded(lambda root: SqliteStorage(root / "log.db"))),
+        LogAdapter("socket", _served),
     )
 }

@@ -24,16 +24,16 @@ def open_again(
     """Opens the same log anew, as another process would."""
     root = tmp_path / "log"
     root.mkdir()
-    opener = LOG_ADAPTERS[request.param].opener(root, clock)
     opened: list[Log] = []
+    with LOG_ADAPTERS[request.param].opener(root, clock) as opener:
 
-    def open_one() -> Log:
-        opened.append(opener())
-        return opened[-1]
+        def open_one() -> Log:
+            opened.append(opener())
+            return opened[-1]
 
-    yield open_one
-    for log in opened:
-        log.close()
+        yield open_one
+        for log in opened:
+            log.close()
 
 
 @pytest.fixture

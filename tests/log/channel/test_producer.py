@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -134,3 +137,24 @@ def test_a_closed_producer_refuses_old_and_new_topics(direct: Path) -> None:
     for topic in ("old", "new"):
         with pytest.raises(ChannelError, match="CHANNEL_CLOSED"):
             producer.send(topic, b"x")
+
+
+def test_a_record_arrives_sooner_by_channel_than_by_log(direct: Path, log: EmbeddedLog) -> None:
+    def seconds(sender: Sender, reader: Consumer | ChannelReceiver) -> float:
+        started_at = time.perf_counter()
+        sender.send("orders", b"now")
+        while not reader.poll():
+            pass
+        return time.perf_counter() - started_at
+
+    with (
+        Producer(log, linger=timedelta(0)) as storing,
+        Consumer(log, "orders") as consumer,
+        ChannelReceiver(direct, "orders") as receiver,
+        DirectProducer(direct) as pushing,
+    ):
+        by_log, by_channel = [], []
+        for _ in range(40):
+            by_log.append(seconds(storing, consumer))
+            by_channel.append(seconds(pushing, receiver))
+    assert statistics.median(by_channel) < statistics.median(by_log)

@@ -5,6 +5,7 @@ python -m tests.log.embedded.group_child HOME GROUP SESSION_SECONDS
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from datetime import timedelta
@@ -12,8 +13,14 @@ from pathlib import Path
 
 from penstock.errors import GroupError
 from penstock.log.consumer import Consumer
-from penstock.log.open import open_log
+from penstock.log.consumer_config import ConsumerSettings
+from penstock.log.embedded.disk import DiskStorage
+from penstock.log.embedded.log import EmbeddedLog
+from penstock.log.open import LOG_DIRECTORY, open_log
 from penstock.log.record import TopicPartition
+from penstock.testing.faulty import FaultyStorage
+from penstock.testing.kill import CYCLE_VARIABLE
+from penstock.testing.plan import FaultPlan, Kill
 
 
 class Member:
@@ -65,9 +72,13 @@ def tell(*words: object) -> None:
     sys.stdout.flush()
 
 
-def process_for_ever(home: str, out: str) -> None:
-    """Write down each record, then commit it, until killed."""
-    consumer = Consumer(open_log(home), "orders", group="g", auto_commit=None, max_poll_records=3)
+def process_until_killed(home: str, out: str) -> None:
+    """Write down each record, then commit it; die at the changing call the cycle names."""
+    cycle = int(os.environ[CYCLE_VARIABLE])
+    death = Kill("after" if cycle % 2 else "before")
+    disk = FaultyStorage(DiskStorage(Path(home, LOG_DIRECTORY)), FaultPlan({cycle: death}))
+    settings = ConsumerSettings(auto_commit=None, max_poll_records=3)
+    consumer = Consumer(EmbeddedLog(disk), "orders", group="g", **settings)
     with Path(out).open("a", buffering=1) as file:
         while True:
             for record in consumer.poll():

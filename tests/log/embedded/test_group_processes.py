@@ -24,6 +24,7 @@ from penstock.testing.kill import KillLoop
 pytestmark = pytest.mark.kill
 
 PARTITIONS = 4
+LONG = timedelta(seconds=30)
 
 
 class Child:
@@ -32,6 +33,8 @@ class Child:
     def __init__(self, home: Path, *, session: float) -> None:
         command = [sys.executable, "-m", "tests.log.embedded.group_child", str(home), "g"]
         self.process = subprocess.Popen([*command, str(session)], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.output = self.process.stdout
         self.records: list[tuple[int, int]] = []
         self.assigned: set[int] = set()
         self.told: list[str] = []
@@ -57,12 +60,10 @@ class Child:
         self.process.wait(30)
         self._reader.join(30)
         self.listen()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.output.close()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self.output:
             self._lines.put(line)
 
 
@@ -115,8 +116,7 @@ def family(tmp_path: Path) -> Iterator[Family]:
     family = Family(tmp_path)
     yield family
     for child in family.children:
-        if child.process.poll() is None:
-            child.stop(signal.SIGKILL)
+        child.stop(signal.SIGKILL)
     family.log.close()
 
 
@@ -179,21 +179,22 @@ def test_a_stopped_process_is_expelled_and_joins_again_when_it_wakes(family: Fam
     assert set(well.records + zombie.records) == set(family.every())
 
 
-def test_no_record_is_lost_when_a_member_is_killed_again_and_again(
+def test_no_record_is_lost_when_a_member_is_killed_at_any_of_its_calls(
     family: Family, tmp_path: Path
 ) -> None:
     out = tmp_path / "processed"
     family.produce(60)
     with KillLoop(
-        "tests.log.embedded.group_child:process_for_ever",
+        "tests.log.embedded.group_child:process_until_killed",
         arguments=[str(family.home), str(out)],
         seed=7,
-        kills=25,
-        moments=(timedelta(milliseconds=5), timedelta(milliseconds=60)),
+        kills=40,
+        moments=(LONG, LONG),
     ) as loop:
-        for _ in loop:
+        for killed in loop:
+            assert not killed.ended_by_itself
             family.produce(2)
-    assert len(out.read_text().split("\n")) > 25, "the children were killed before they read"
+    assert len(out.read_text().split("\n")) > 40
     with Consumer(family.log, "orders", group="g") as consumer:
         for record in consumer.records(idle_timeout=timedelta(seconds=1)):
             with out.open("a") as file:

@@ -67,8 +67,8 @@ class ChannelSender:
 
     With nobody online the record is lost, and counted. A receiver with no room left makes
     the sender wait (`block`), lose that copy (`drop`) or put the record into a topic for
-    later (`spill`). A record sent within `linger` of the last write may wait that long to
-    share a write with the ones after it. All methods may be called from several threads.
+    later (`spill`). A record sent within `linger` of the last write shares a write with the
+    ones after it, or is written a moment later. Several threads may use one sender.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ChannelSender:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> int:
-        """Push a record; give the number of receivers it was pushed to (0: it is lost)."""
+        """Push a record; give the number of receivers it went to (0: lost, dropped or spilled)."""
         sent_at = self._clock.now() if timestamp is None else timestamp
         frame = encode_record(sent_at, key, value, headers)
         with self._changed:
@@ -248,7 +248,10 @@ class ChannelSender:
             return tuple(self._roster.faults)
 
     def close(self) -> None:
-        """Give what is in flight a few seconds to arrive, then hang up; harmless twice."""
+        """Give what is in flight a few seconds to arrive, then hang up; harmless twice.
+
+        What was spilled is flushed; the sender it was spilled to stays open.
+        """
         with self._changed:
             if self._closed:
                 return
@@ -257,6 +260,8 @@ class ChannelSender:
             self._changed.notify_all()
         self._pump.close()
         self._roster.close()
+        if self._spill_to is not None:
+            self._spill_to.sender.flush()
 
     def _abandon(self) -> None:
         # Another thread may have held the old lock when the process forked.

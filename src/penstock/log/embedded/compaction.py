@@ -88,7 +88,7 @@ class CompactionPass:
         latest = self._span.first_dirty - 1
         trace = TransactionTrace(view.aborted)
         ends = [item.base_offset for item in segments[1:]] + [self._span.first_uncleanable]
-        for segment, end in zip(segments, ends, strict=True):
+        for segment, end in zip(segments, ends, strict=False):
             if end <= self._span.first_dirty:
                 continue
             for stored in self._frames(segment):

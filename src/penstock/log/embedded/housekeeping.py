@@ -34,6 +34,7 @@ class Housekeeping:
 
     def clean(self, topic: str, *, include_active: bool) -> tuple[CleanReport, ...]:
         """Apply retention and compaction to every partition of a topic now."""
+        self._background.wait()
         return tuple(
             self._cleaner(place).clean(self._clock.now(), include_active=include_active)
             for place in self._places(topic)

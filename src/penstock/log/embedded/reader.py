@@ -63,6 +63,7 @@ class PartitionReader:
         self._name = directory.removeprefix("topics/")
         self._decisions = decisions
         self._views = ViewReader(storage, directory)
+        self._generation = 0
         self._files: OrderedDict[str, File] = OrderedDict()
         self._indexes: OrderedDict[str, list[IndexEntry]] = OrderedDict()
         self._cursors: OrderedDict[tuple[int, int], tuple[str, int]] = OrderedDict()
@@ -184,8 +185,19 @@ class PartitionReader:
         """Open a segment's file, or give the one that is open."""
         return self._file(name)
 
+    def _let_go(self, view: View) -> None:
+        """Drop the files of segments that were cleaned away, so that their disk space is free."""
+        if view.manifest.generation == self._generation:
+            return
+        self._generation = view.manifest.generation
+        present = {item.name for item in view.manifest.segments}
+        for name in list(self._files):
+            if name not in present and name != segment_name(view.head.active_base):
+                self._files.pop(name, None)
+
     def _read(self, view: View, horizon: Horizon, offset: int, limit: ReadLimit) -> Chunk:
         self._check_offset(view.head, offset)
+        self._let_go(view)
         stop = horizon.end if limit.stop is None else min(horizon.end, limit.stop)
         schema = self._columns(limit.columns)
         gathered = _Gathered(limit, offset)

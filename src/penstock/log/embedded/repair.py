@@ -11,7 +11,7 @@ from penstock.log.embedded.aborted import aborted_file, encode_aborted
 from penstock.log.embedded.appender import LOCK_FILE
 from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.cleaned_state import CLEANED_FILE
-from penstock.log.embedded.head import HEAD_FILE, Head, create_head
+from penstock.log.embedded.head import HEAD_FILE, OLDEST, Head, create_head
 from penstock.log.embedded.index import IndexEntry, encode_index_entry
 from penstock.log.embedded.manifest import (
     SealedSegment,
@@ -87,7 +87,7 @@ class _Repair:
         """Write lists of a new generation and a head that names them."""
         old, _ = check_head(self._storage, self._directory)
         generation = self._next_generation(old)
-        segments = choose_segments(find_segments(self._storage, self._directory))
+        segments = self._present_segments(old)
         if cut_corrupt:
             segments = [self._without_hurt(item, generation) for item in segments]
         opened, aborted = transactions_in(segments)
@@ -102,7 +102,7 @@ class _Repair:
                 change=self._now if old is None else old.change + 1,
                 boot=this_boot(),
                 start_offset=_start_offset(old, segments),
-                end_position=last.intact_end if ends_open else 0,
+                end_position=last.end if ends_open else 0,
                 manifest_generation=generation,
                 sealed_count=len(sealed),
                 aborted_count=len(aborted),
@@ -111,6 +111,18 @@ class _Repair:
             sealed,
             encode_aborted(aborted),
         )
+
+    def _present_segments(self, head: Head | None) -> list[FoundSegment]:
+        """The segments of the partition; of the newest only what was acknowledged."""
+        segments = choose_segments(find_segments(self._storage, self._directory))
+        if head is not None:
+            segments = [item for item in segments if item.base_offset <= head.active_base]
+        if not segments:
+            return []
+        last = segments[-1]
+        if head is not None and last.base_offset == head.active_base:
+            return [*segments[:-1], last.up_to(head.end_position)]
+        return [*segments[:-1], last.without_tail()]
 
     def _publish(self, head: Head, sealed: Sequence[SealedSegment], aborted: bytes) -> None:
         generation, below = head.manifest_generation, self._directory
@@ -155,8 +167,8 @@ class _Repair:
         ]
         if not found:
             return
-        entries, newest, indexed = [], -(2**63), 0
-        for position, end, frame, _ in found[0].scanned:
+        entries, newest, indexed = [], OLDEST, 0
+        for _, end, frame, _ in found[0].scanned:
             if frame is None:
                 continue
             if not frame.is_marker and frame.records:

@@ -41,15 +41,24 @@ class FoundSegment:
         return max((frame.next_offset for frame in self.frames), default=self.base_offset)
 
     @property
-    def intact_end(self) -> int:
-        """The position after the last intact frame: what follows is a torn tail."""
-        return max((item.end for item in self.scanned if item.frame is not None), default=0)
+    def end(self) -> int:
+        """The position after all that was read."""
+        return self.scanned[-1].end if self.scanned else 0
 
     @property
     def is_hurt(self) -> bool:
-        """Whether a frame before the last intact one is not what was written."""
-        end = self.intact_end
-        return any(item.frame is None and item.position < end for item in self.scanned)
+        """Whether some of it is not what was written."""
+        return any(item.frame is None for item in self.scanned)
+
+    def up_to(self, end: int) -> FoundSegment:
+        """The part before a position."""
+        kept = tuple(item for item in self.scanned if item.end <= end)
+        return FoundSegment(self.base_offset, self.generation, kept)
+
+    def without_tail(self) -> FoundSegment:
+        """The part up to the last intact frame: what follows was never acknowledged."""
+        ends = [item.end for item in self.scanned if item.frame is not None]
+        return self.up_to(max(ends, default=0))
 
     def sealed(self, next_offset: int) -> SealedSegment:
         """The entry for the manifest."""
@@ -58,7 +67,7 @@ class FoundSegment:
             self.base_offset,
             next_offset,
             self.generation,
-            self.intact_end,
+            self.end,
             summed.active_records,
             summed.active_min_timestamp,
             summed.active_max_timestamp,

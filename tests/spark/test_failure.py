@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from penstock.spark.failure import run_error
+
+PYTHON = """\
+org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed
+Traceback (most recent call last):
+  File "/venv/site-packages/pyspark/worker.py", line 2000, in main
+    process()
+  File "/home/me/shop/prices.py", line 12, in price
+    return 1 / amount
+  File "/venv/site-packages/pyspark/serializers.py", line 3, in dump
+    x()
+ZeroDivisionError: division by zero
+
+\tat org.apache.spark.api.python.BasePythonRunner.handle(PythonRunner.scala:1)
+Caused by: java.lang.Exception
+"""
+OURS = """\
+Traceback (most recent call last):
+  File "/venv/site-packages/penstock/spark/source.py", line 7, in read
+    raise TopicError(
+penstock.errors.TopicError: [TOPIC_MISSING] topic "vews" does not exist
+Did you mean "views"?
+
+\tat org.apache.spark.Something(Somewhere.scala:1)
+"""
+JAVA = """\
+[DIVIDE_BY_ZERO] Division by zero. Use try_divide. SQLSTATE: 22012
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.divideByZero(Q.scala:1)
+"""
+
+
+def test_the_users_exception_and_line_are_told_in_one_line() -> None:
+    error = run_error(RuntimeError(PYTHON))
+    assert error.code == "SPARK_QUERY_FAILED"
+    assert error.fact == (
+        "the query stopped: ZeroDivisionError: division by zero (/home/me/shop/prices.py:12)"
+    )
+
+
+def test_an_error_of_ours_keeps_its_code_and_hint() -> None:
+    error = run_error(RuntimeError(OURS))
+    assert error.fact == 'the query stopped: [TOPIC_MISSING] topic "vews" does not exist'
+    assert error.hint == 'Did you mean "views"?'
+
+
+def test_an_error_of_spark_is_told_without_java() -> None:
+    error = run_error(RuntimeError(JAVA))
+    assert error.fact == ("the query stopped: Division by zero. Use try_divide. SQLSTATE: 22012")
+    assert "--debug" in error.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\tat java.lang.Thread.run(Thread.java:1)", "Traceback (most recent call last):"]
+)
+def test_no_text_makes_it_fail(text: str) -> None:
+    assert run_error(RuntimeError(text)).code == "SPARK_QUERY_FAILED"
+
+
+def test_the_last_traceback_is_the_cause() -> None:
+    error = run_error(RuntimeError(PYTHON + OURS))
+    assert "TOPIC_MISSING" in error.fact
