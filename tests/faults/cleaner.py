@@ -36,7 +36,7 @@ def upsert(log: EmbeddedLog, first: int) -> None:
 
 def upsert_for_ever(home: str) -> None:
     """Write until killed, from the end on."""
-    log = open_log(home)
+    log = open_log(Path(home))
     acknowledged = Acknowledged(Path(home) / "table.ack")
     following = log.bounds(TABLE, 0).end
     while True:
@@ -50,7 +50,7 @@ def clean_for_ever(home: str) -> None:
     """Compact until killed."""
     for name in ("fsync", "fdatasync"):
         setattr(os, name, lambda _: None)
-    log = open_log(home)
+    log = open_log(Path(home))
     while True:
         log.clean(TABLE)
 
@@ -61,9 +61,9 @@ def die_while_cleaning(home: str) -> None:
         setattr(os, name, lambda _: None)
     cycle = int(os.environ[CYCLE_VARIABLE]) - 1
     number, moment = cycle // 3 + 1, (Kill("before"), Kill("within"), Kill("after"))[cycle % 3]
-    with open_log(home) as log:
+    with open_log(Path(home)) as log:
         acknowledged = Acknowledged(Path(home) / "table.ack")
-        for _ in range(10):
+        for _ in range(4):
             following = log.bounds(TABLE, 0).end
             upsert(log, following)
             acknowledged.note(following + AT_ONCE - 1)

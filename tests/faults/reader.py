@@ -33,7 +33,7 @@ def reading(home: Path) -> Iterator[None]:
 
 def _read(home: str) -> None:
     plain, moved = PlainCheck(), TransactionCheck()
-    with open_log(home) as log:
+    with open_log(Path(home)) as log:
         told_to_end = False
         while not told_to_end:
             told_to_end = bool(select.select([sys.stdin], [], [], 0)[0])

@@ -15,6 +15,8 @@ from penstock.log.rows import rows_of_bytes
 from penstock.log.storage import Storage
 from penstock.log.topic import TopicConfig
 
+pytestmark = pytest.mark.slow
+
 TOPIC, PACKED = "flip", "packed"
 NAMED = re.compile(r'"(?P<path>[^"]+)".*\bbyte (?P<position>\d+)')
 

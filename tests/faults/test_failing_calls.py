@@ -19,6 +19,8 @@ from penstock.testing.faults import (
 )
 from tests.faults.work import Step, Work
 
+pytestmark = pytest.mark.slow
+
 FAULTS: dict[str, Fault] = {
     "full": DISK_FULL,
     "quota": OVER_QUOTA,

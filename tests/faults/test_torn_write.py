@@ -18,6 +18,8 @@ from penstock.log.topic import Fsync, TopicConfig
 from penstock.testing.faults import FaultPlan, FaultyStorage, Tear, truncate_file
 from tests.faults.feed import plain_rows, plain_value
 
+pytestmark = pytest.mark.slow
+
 TOPIC = "torn"
 SEGMENT = "topics/torn/0/00000000000000000000.seg"
 BEFORE = list(range(5))

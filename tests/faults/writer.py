@@ -44,7 +44,7 @@ class Acknowledged:
 
 def write_plain(home: str) -> None:
     """Append batches for ever; one whose fate is not known is sent again, as a producer does."""
-    with open_log(home) as log:
+    with open_log(Path(home)) as log:
         acknowledged = Acknowledged(Path(home) / "plain.ack")
         following = acknowledged.last + 1
         while True:
@@ -63,7 +63,7 @@ def append_plain(log: EmbeddedLog, following: int) -> int:
 
 def move(home: str) -> None:
     """Commit transactions for ever, each after one that is aborted."""
-    with open_log(home) as log:
+    with open_log(Path(home)) as log:
         run_transactions(log, Acknowledged(Path(home) / "moved.ack"), most=1_000_000)
 
 

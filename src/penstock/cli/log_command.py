@@ -102,7 +102,10 @@ def repair(
     _write_found(done, json=json)
     left = sum(bool(item["left"]) for item in done)
     if left:
-        talk(f"{counted(left, 'file')} still damaged; restore it from a copy, or --cut-corrupt")
+        talk(
+            f"{counted(left, 'file')} still damaged; restore from a copy, or give the records up"
+            " with --cut-corrupt"
+        )
         raise typer.Exit(_DAMAGED)
     talk(f"{counted(len(done), 'file')} repaired" if done else "there was nothing to repair")
 

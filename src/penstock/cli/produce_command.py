@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypeAlias
 
 import typer
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from penstock.log.topic import Topic
 
 _INTERRUPTED = 130
+
+Lines: TypeAlias = Generator[bytes, None, None]
 
 
 def register(application: typer.Typer) -> None:
@@ -136,7 +138,7 @@ def _send(
     log: EmbeddedLog,
     topic: Topic,
     partition: int | None,
-    lines: Iterator[bytes],
+    lines: Lines,
     read: LineReader,
     given: Outgoing,
 ) -> None:
@@ -161,13 +163,12 @@ def _send_lines(
     producer: Producer,
     topic: str,
     partition: int | None,
-    lines: Iterator[bytes],
+    lines: Lines,
     read: LineReader,
     given: Outgoing,
 ) -> None:
-    counter = Counter("records")
     waiting: deque[Delivery] = deque()
-    try:
+    with closing(lines):
         for number, line in enumerate(lines, start=1):
             try:
                 record = read(line)
@@ -184,16 +185,13 @@ def _send_lines(
             waiting.append(delivery)
             while waiting and waiting[0].done():
                 waiting.popleft().result()
-            counter.show(number)
-        producer.flush()
-        for last in waiting:
-            last.result()
-    finally:
-        counter.clear()
+    producer.flush()
+    for last in waiting:
+        last.result()
 
 
 @contextmanager
-def _lines(file: str | None) -> Iterator[Iterator[bytes]]:
+def _lines(file: str | None) -> Iterator[Lines]:
     if file is None or file == "-":
         is_terminal = sys.stdin.isatty()
         yield _typed_lines(sys.stdin.buffer) if is_terminal else _bare_lines(sys.stdin.buffer)
@@ -210,12 +208,17 @@ def _lines(file: str | None) -> Iterator[Iterator[bytes]]:
         yield _bare_lines(stream)
 
 
-def _bare_lines(stream: BinaryIO) -> Iterator[bytes]:
-    for line in stream:
-        yield line.removesuffix(b"\n").removesuffix(b"\r")
+def _bare_lines(stream: BinaryIO) -> Lines:
+    counter = Counter("lines read")
+    try:
+        for number, line in enumerate(stream, start=1):
+            yield line.removesuffix(b"\n").removesuffix(b"\r")
+            counter.show(number)
+    finally:
+        counter.clear()
 
 
-def _typed_lines(stream: BinaryIO) -> Iterator[bytes]:
+def _typed_lines(stream: BinaryIO) -> Lines:
     talk("One record a line; Ctrl-D ends.")
     while True:
         sys.stderr.write("> ")

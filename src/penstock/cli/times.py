@@ -31,10 +31,10 @@ def parse_timestamp(text: str) -> int:
     return (parse_time(text) - _EPOCH) // _MILLISECOND
 
 
-def time_text(timestamp: int) -> str:
+def time_text(timestamp: int, *, timespec: str = "milliseconds") -> str:
     """Write milliseconds since 1970 in UTC; what no calendar holds stays a number."""
     try:
         moment = _EPOCH + timestamp * _MILLISECOND
     except OverflowError:
         return str(timestamp)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return moment.isoformat(timespec=timespec).replace("+00:00", "Z")

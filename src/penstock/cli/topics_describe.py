@@ -107,8 +107,8 @@ def _write_partitions(partitions: list[dict[str, int]], parts: list[list[Segment
                 sum(segment.records for segment in segments),
                 size_text(sum(segment.size for segment in segments)),
                 len(segments),
-                time_text(min(item.min_timestamp for item in full)) if full else _NO_TIME,
-                time_text(max(item.max_timestamp for item in full)) if full else _NO_TIME,
+                _second(min(item.min_timestamp for item in full)) if full else _NO_TIME,
+                _second(max(item.max_timestamp for item in full)) if full else _NO_TIME,
             )
         )
     columns = ("partition", "start", "end", "records", "size", "segments", "oldest", "newest")
@@ -123,8 +123,8 @@ def _write_segments(parts: list[list[SegmentInfo]]) -> None:
             item.next_offset,
             item.records,
             size_text(item.size),
-            time_text(item.min_timestamp) if item.records else _NO_TIME,
-            time_text(item.max_timestamp) if item.records else _NO_TIME,
+            _second(item.min_timestamp) if item.records else _NO_TIME,
+            _second(item.max_timestamp) if item.records else _NO_TIME,
         )
         for segments in parts
         for item in segments
@@ -144,3 +144,7 @@ def _write_settings(config: TopicConfig) -> None:
 
 def _plain(name: object, kind: object, nullable: object) -> tuple[object, object, str]:
     return name, kind, "yes" if nullable else "no"
+
+
+def _second(timestamp: int) -> str:
+    return time_text(timestamp, timespec="seconds")

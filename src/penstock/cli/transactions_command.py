@@ -40,7 +40,8 @@ def list_transactions(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         write_json(rows)
     elif rows:
-        write_table(list(rows[0]), [[_cell(cell) for cell in row.values()] for row in rows])
+        columns = [name.replace("_", " ") for name in rows[0]]
+        write_table(columns, [[_cell(cell) for cell in row.values()] for row in rows])
     else:
         talk("no transaction was ever begun here")
 
@@ -89,7 +90,7 @@ def _rows(log: EmbeddedLog) -> list[dict[str, object]]:
             "decided": state.number,
             "last": None if state.status == "none" else state.status,
             "note": state.note,
-            "open in": ",".join(still_open.get(writer_id, [])),
+            "open_in": still_open.get(writer_id, []),
         }
         for writer_id, state in _states(files)
     ]
@@ -113,4 +114,5 @@ def _open_transactions(log: EmbeddedLog, files: TransactionFiles) -> dict[int, l
 
 
 def _cell(value: object) -> str:
-    return "-" if value is None or value == "" else str(value)
+    text = ",".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return text or "-"

@@ -105,6 +105,7 @@ class Family:
         begun = time.monotonic()
         while not condition():
             assert time.monotonic() - begun < seconds, [c.told[-5:] for c in self.children]
+            assert all((c.process.poll() or 0) <= 0 for c in self.children), "a child failed"
             time.sleep(0.005)
             for child in self.children:
                 child.listen()

@@ -93,6 +93,36 @@ def test_after_a_power_cut_synced_frames_behind_an_old_head_are_kept(
     assert _values(again) == [b"a", b"acknowledged"]
 
 
+def test_after_a_power_cut_an_abort_behind_an_old_head_stays_an_abort(
+    storage: DiskStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = _log(storage)
+    log.append("clicks", 0, rows_of_bytes([b"a"]))
+    before = _head(storage)
+    transaction = log.transaction("job")
+    transaction.begin()
+    transaction.append("clicks", 0, rows_of_bytes([b"aborted"]))
+    transaction.abort()
+    transaction.close()
+    _set_head(storage, before)
+    monkeypatch.setattr(active, "this_boot", lambda: b"another boot 012")
+    again = EmbeddedLog(storage)
+    again.append("clicks", 0, rows_of_bytes([b"b"]))
+    assert _values(again) == [b"a", b"b"]
+
+
+def test_changed_settings_reach_the_writers_of_other_handles_at_their_next_seal(
+    storage: DiskStorage,
+) -> None:
+    log, other = _log(storage), EmbeddedLog(storage)
+    log.create_topic("small", config=TopicConfig(segment_bytes=1000))
+    log.append("small", 0, rows_of_bytes([b"a"]))
+    other.configure_topic("small", TopicConfig(segment_bytes=1))
+    for _ in range(5):
+        log.append("small", 0, rows_of_bytes([b"b"]))
+    assert [segment.records for segment in log.segments("small", 0)] == [2, 1, 1, 1, 1]
+
+
 def test_after_a_power_cut_an_unsynced_topic_ends_at_its_last_whole_frame(
     storage: DiskStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from penstock.errors import CorruptionError
+from penstock.log.embedded.aborted import AbortedTransaction
 from penstock.log.embedded.boot import UNKNOWN_BOOT, this_boot
-from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.frame import ABORT_MARKER, Frame
 from penstock.log.embedded.head import NEWEST, OLDEST, Head, OpenTransaction
 from penstock.log.embedded.index import (
     ENTRY_SIZE,
@@ -53,9 +55,10 @@ class ActiveSegment:
             self.file.sync()
             self._synced = True
 
-    def forget_sync(self) -> None:
-        """Another process wrote here: a sync is owed although this one wrote nothing."""
+    def others_wrote(self) -> None:
+        """Take note that another process wrote here: the index grew, and a sync is owed."""
         self._synced = False
+        self._index_size = self._index.size() // ENTRY_SIZE * ENTRY_SIZE
 
     def clear(self) -> None:
         """Empty a file that a roll killed before its head was published left behind."""
@@ -102,19 +105,25 @@ def follow_frame(head: Head, frame: Frame) -> Head:
     )
 
 
-def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Head:
+class Mended(NamedTuple):
+    """A head that is true again, and transactions whose abort only the frames still told of."""
+
+    head: Head
+    aborted: tuple[AbortedTransaction, ...] = ()
+
+
+def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Mended:
     """Cut what a killed writer left behind the head; after a power cut keep what was synced.
 
     Within one start of the machine the head is exact, so bytes beyond it were never
     acknowledged. After a restart the head on disk may be older than synced frames, and
     frames of topics that do not sync may be missing.
     """
-    boot = this_boot()
-    if head.boot == boot and boot != UNKNOWN_BOOT:
-        if active.file.size() > head.end_position:
+    boot, size = this_boot(), active.file.size()
+    if head.boot == boot and (boot != UNKNOWN_BOOT or size == head.end_position):
+        if size > head.end_position:
             active.file.truncate(head.end_position)
-        return head
-    size = active.file.size()
+        return Mended(head)
     begin = head if config.fsync == "always" else _emptied(head)
     if size < begin.end_position:
         raise CorruptionError(
@@ -123,13 +132,24 @@ def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Head:
             hint="Restore the file from a copy; records beyond its end are gone.",
         )
     intact = last_intact_position(active.file, begin.end_position, size, begin.end_offset)
-    mended = begin
+    mended, aborted = begin, []
     for frame, _ in read_headers(active.file, active.path, begin.end_position, intact):
+        if frame.kind == ABORT_MARKER:
+            aborted += aborted_by(mended, frame)
         mended = follow_frame(mended, frame)
     if size > intact:
         active.file.truncate(intact)
     active.cut_index(mended.end_position)
-    return replace(mended, boot=boot)
+    return Mended(replace(mended, boot=boot), tuple(aborted))
+
+
+def aborted_by(head: Head, marker: Frame) -> list[AbortedTransaction]:
+    """The transaction an abort marker ends, where it has rows in this partition."""
+    return [
+        AbortedTransaction(*item, marker.base_offset)
+        for item in head.open
+        if item.key == marker.transaction_key
+    ]
 
 
 def _emptied(head: Head) -> Head:

@@ -16,7 +16,7 @@ from penstock.log.embedded.aborted import (
     aborted_file,
     encode_aborted,
 )
-from penstock.log.embedded.active import ActiveSegment, follow_frame, mend_tail
+from penstock.log.embedded.active import ActiveSegment, aborted_by, follow_frame, mend_tail
 from penstock.log.embedded.batch import EncodedRows, Placement, place
 from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.decisions import TransactionDecisions
@@ -166,8 +166,11 @@ class PartitionAppender:
 
     def close(self) -> None:
         """Sync what the topic's policy owes, save what is known of writers, let go of files."""
-        if self._active is not None and self._config.fsync != "os":
-            with contextlib.suppress(OSError):
+        # Under the lock, so that no other thread is in the middle of an append; it cannot be
+        # had where the topic was removed.
+        with contextlib.suppress(OSError):
+            self._lock.acquire()
+            if self._active is not None and self._config.fsync != "os":
                 self._active.sync()
         self._writers.save()
         self._forget()
@@ -194,11 +197,11 @@ class PartitionAppender:
             if self._active is not None:
                 self._active.close()
             self._active = ActiveSegment(self._storage, self._directory, head.active_base)
-        mended = mend_tail(self._active, head, self._config)
+        mended, aborted = mend_tail(self._active, head, self._config)
         if mended != head:
-            mended = publish_head(self._head_file, mended)
+            mended = publish_head(self._head_file, self._note_aborted(mended, aborted))
         if self._writers.change != mended.change:
-            self._active.forget_sync()
+            self._active.others_wrote()
             self._writers.catch_up(mended)
         return mended
 
@@ -283,22 +286,22 @@ class PartitionAppender:
             transaction=transaction.number,
         )
         after = follow_frame(head, frame)
-        opened = next((item for item in head.open if item.key == transaction.key), None)
-        if opened is not None and not committed:
-            after = self._note_aborted(after, opened, frame.base_offset)
+        if not committed:
+            after = self._note_aborted(after, aborted_by(head, frame))
         return self._write(head, after, encode_frame(frame), [frame], sync=False)
 
-    def _note_aborted(self, head: Head, opened: OpenTransaction, last_offset: int) -> Head:
+    def _note_aborted(self, head: Head, aborted: Sequence[AbortedTransaction]) -> Head:
+        if not aborted:
+            return head
         path = f"{self._directory}/{aborted_file(head.manifest_generation)}"
         file = self._storage.open(path, create=True)
         try:
-            entry = AbortedTransaction(*opened, last_offset)
-            file.write_at(head.aborted_count * ABORTED_SIZE, [encode_aborted([entry])])
+            file.write_at(head.aborted_count * ABORTED_SIZE, [encode_aborted(aborted)])
             if self._config.fsync == "always":
                 file.sync()
         finally:
             file.close()
-        return replace(head, aborted_count=head.aborted_count + 1)
+        return replace(head, aborted_count=head.aborted_count + len(aborted))
 
     def _settle(self, head: Head, mine: tuple[int, int, int | None] | None) -> Head:
         """Write the markers that decided transactions other than the caller's still lack."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.errors import TopicError
+from penstock.errors import PenstockError, TopicError
 from penstock.log.embedded.batch import encode_rows
 from penstock.log.embedded.catalog import Catalog, missing_topic
 from penstock.log.embedded.cleaner import CleanReport
@@ -106,7 +107,10 @@ class EmbeddedLog:
         with coded_storage_errors(f'configuring topic "{name}"'):
             topic = replace(self._catalog.get(name), config=config)
             self._catalog.configure(topic)
-            self._forget(name)
+            with self._opening:
+                for place, part in self._partitions.items():
+                    if place.topic == name:
+                        part.configure(topic)
             return topic
 
     def delete_topic(self, name: str) -> None:
@@ -292,7 +296,7 @@ class EmbeddedLog:
                         number,
                         clock=self.clock,
                         decisions=self._transactions,
-                        on_sealed=self._housekeeping.schedule,
+                        on_sealed=self._sealed,
                     ),
                 )
             except FileNotFoundError as error:
@@ -346,6 +350,13 @@ class EmbeddedLog:
                 place: self._on(*place, lambda part: part.reader.look_for_snapshot())
                 for place in places
             }
+
+    def _sealed(self, part: Partition) -> None:
+        """Take on settings another process changed, and have the partition cleaned if it asks."""
+        with contextlib.suppress(OSError, PenstockError):
+            part.configure(self._catalog.get(part.place.topic))
+        if part.topic.config.cleans:
+            self._housekeeping.schedule(part.place)
 
     def _forget(self, name: str) -> None:
         with self._opening:

@@ -27,7 +27,7 @@ class Partition:
         *,
         clock: Clock,
         decisions: TransactionDecisions,
-        on_sealed: Callable[[TopicPartition], None] = lambda _: None,
+        on_sealed: Callable[[Partition], None] = lambda _: None,
     ) -> None:
         self.place = TopicPartition(topic.name, number)
         self.directory = f"{TOPICS}/{topic.name}/{number}"
@@ -58,9 +58,14 @@ class Partition:
                     )
         return self._appender
 
+    def configure(self, topic: Topic) -> None:
+        """Use changed settings from now on."""
+        self.topic = topic
+        if self._appender is not None:
+            self._appender.configure(topic)
+
     def _sealed(self) -> None:
-        if self.topic.config.cleans:
-            self._on_sealed(self.place)
+        self._on_sealed(self)
 
     def close(self) -> None:
         """Let go of the files."""
