@@ -10,29 +10,17 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench import report
+from bench.catalog import NAMES, RESULTS, ROOT
 from bench.result import Result, save
 from bench.scale import Scale
 from bench.table import show
 
-NAMES = (
-    "append",
-    "read",
-    "produce",
-    "volume",
-    "opening",
-    "memory",
-    "wake",
-    "clients",
-    "codecs",
-    "spark_read",
-)
-ROOT = Path(__file__).resolve().parents[1]
 _WIDTH = 150
-RESULTS = ROOT / "bench" / "results"
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named benches, or all; give the number of those that failed."""
+    """Run the named benches, or all, and write the page; give the number of those that failed."""
     given = _parser().parse_args(arguments)
     names = given.names or NAMES
     results = given.results or (None if given.quick else RESULTS)
@@ -42,12 +30,15 @@ def main(arguments: list[str]) -> int:
         if results is not None:
             save(result, results)
         return 0
-    options = ["--folder", str(given.folder), *(["--quick"] if given.quick else [])]
+    options = ["--folder", str(given.folder.resolve()), *(["--quick"] if given.quick else [])]
     if results is not None:
-        options += ["--results", str(results)]
+        options += ["--results", str(results.resolve())]
     # Each in a process of its own, so that none inherits another's memory, threads or session.
     command = [sys.executable, "-m", "bench"]
-    return sum(subprocess.call([*command, name, *options], cwd=ROOT) != 0 for name in names)
+    failed = sum(subprocess.call([*command, name, *options], cwd=ROOT) != 0 for name in names)
+    if results == RESULTS:
+        report.main([])
+    return failed
 
 
 def measure(name: str, scale: Scale) -> Result:

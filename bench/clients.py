@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import Connection
+from collections.abc import Iterable, Iterator
 from multiprocessing.sharedctypes import SynchronizedArray
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from bench.child import SPAWN
+from bench.child import SPAWN, Work, all_at_once
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
 from bench.workload import MEGABYTE, MIB, bytes_rows
@@ -23,14 +22,17 @@ from penstock.log.topic import Fsync, TopicConfig
 _RECORD_BYTES = 100
 _BATCH = MIB // (_RECORD_BYTES + 4)
 _PARTITIONS = 3
+# When a process of a crowd dies, the others must not wait for it for ever.
+_PATIENCE = 60.0
 _HUNDREDS = Target("at least", 200)
 _METHOD = (
     "Producer processes append Arrow batches of 1 MiB (records of 100 bytes), each to a partition"
     " of its own; consumer processes read the partitions at the same time, as they fill, through"
-    " `Consumer.poll_batch`. Rates are of all clients together, from the first start to the last"
-    " end; MB count the tables' bytes. The number of clients is bounded by the cores here, not by"
-    " the log: there is no server. The group: 1 or 3 processes share a topic of 3 partitions and"
-    " sleep 1 ms for each record; the time includes joining and rebalancing."
+    " `Consumer.poll_batch`; the first batch of each does not count. Rates are of all clients"
+    " together, from the first start to the last end; MB count the tables' bytes. The number of"
+    " clients is bounded by the cores here, not by the log: there is no server. The group: 1 or 3"
+    " processes share a topic of 3 partitions and sleep 1 ms for each record; the time includes"
+    " joining and rebalancing."
 )
 
 
@@ -39,9 +41,6 @@ class _Span(NamedTuple):
 
     began: float
     ended: float
-
-
-_Work: TypeAlias = tuple[Callable[..., _Span], tuple[Any, ...]]
 
 
 class _Crowd(NamedTuple):
@@ -94,20 +93,21 @@ def _run_crowd(scale: Scale, crowd: _Crowd, batches: int) -> tuple[float, float]
             config = TopicConfig(fsync=crowd.fsync)
             log.create_topic("t", partitions=crowd.producers, config=config)
         barrier = SPAWN.Barrier(crowd.producers + crowd.consumers)
-        work: list[_Work] = [
+        work: list[Work[_Span]] = [
             (_produce, (home, barrier, number, batches)) for number in range(crowd.producers)
         ]
         for number in range(crowd.consumers):
             share = range(number, crowd.producers, crowd.consumers)
             work.append((_consume, (home, barrier, share, batches * _BATCH)))
-        spans = _all_at_once(work)
+        spans = all_at_once(work)
     return _together(spans[: crowd.producers]), _together(spans[crowd.producers :])
 
 
 def _produce(home: Path, barrier: Barrier, partition: int, batches: int) -> _Span:
     rows = bytes_rows(_BATCH, size=_RECORD_BYTES, seed=partition)
     with open_log(home) as log:
-        barrier.wait()
+        log.append("t", partition, rows)
+        barrier.wait(_PATIENCE)
         began = time.monotonic()
         for _ in range(batches):
             log.append("t", partition, rows)
@@ -116,14 +116,18 @@ def _produce(home: Path, barrier: Barrier, partition: int, batches: int) -> _Spa
 
 def _consume(home: Path, barrier: Barrier, partitions: Iterable[int], records: int) -> _Span:
     places = [TopicPartition("t", number) for number in partitions]
-    left = records * len(places)
     with open_log(home) as log, Consumer(log, partitions=places) as consumer:
-        barrier.wait()
+        _read(consumer, _BATCH * len(places))
+        barrier.wait(_PATIENCE)
         began = time.monotonic()
-        while left > 0:
-            batch = consumer.poll_batch()
-            left -= 0 if batch is None else batch.rows.num_rows
+        _read(consumer, records * len(places))
         return _Span(began, time.monotonic())
+
+
+def _read(consumer: Consumer, records: int) -> None:
+    while records > 0:
+        batch = consumer.poll_batch()
+        records -= 0 if batch is None else batch.rows.num_rows
 
 
 def _group(scale: Scale, records: int, repeats: int) -> Measure:
@@ -147,15 +151,15 @@ def _run_group(scale: Scale, members: int, records: int) -> float:
                 log.append("t", partition, rows_of_bytes([b"x" * _RECORD_BYTES] * each))
         barrier = SPAWN.Barrier(members)
         done = SPAWN.Array("q", _PARTITIONS)
-        work: list[_Work] = [(_process, (home, barrier, done, each))] * members
-        return _together(_all_at_once(work))
+        work: list[Work[_Span]] = [(_process, (home, barrier, done, each))] * members
+        return _together(all_at_once(work))
 
 
 def _process(home: Path, barrier: Barrier, done: SynchronizedArray[int], each: int) -> _Span:
     """Be a member until the group has processed every record of every partition."""
     ended = 0.0
     with open_log(home) as log:
-        barrier.wait()
+        barrier.wait(_PATIENCE)
         began = time.monotonic()
         with Consumer(log, "t", group="g", max_poll_records=20) as consumer:
             while sum(done[:]) < each * _PARTITIONS:
@@ -168,22 +172,3 @@ def _process(home: Path, barrier: Barrier, done: SynchronizedArray[int], each: i
 
 def _together(spans: list[_Span]) -> float:
     return max(span.ended for span in spans) - min(span.began for span in spans)
-
-
-def _all_at_once(work: list[_Work]) -> list[_Span]:
-    """Run each piece of work in a process of its own, all at the same time."""
-    children = []
-    for function, args in work:
-        near, far = SPAWN.Pipe(duplex=False)
-        child = SPAWN.Process(target=_answer, args=(far, function, args))
-        child.start()
-        far.close()
-        children.append((near, child))
-    spans: list[_Span] = [near.recv() for near, _ in children]
-    for _, child in children:
-        child.join()
-    return spans
-
-
-def _answer(far: Connection, function: Callable[..., _Span], args: tuple[Any, ...]) -> None:
-    far.send(function(*args))

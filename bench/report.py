@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import fill
 
-from bench.__main__ import NAMES, RESULTS, ROOT
+from bench.catalog import NAMES, RESULTS, ROOT
 from bench.chart import draw, ratio_bars, value_bars
 from bench.machine import Machine
 from bench.result import Measure, Result, load
@@ -24,9 +24,9 @@ This page and its plots are written by `python -m bench.report` from the JSON fi
 Measure again, on a machine with nothing else to do:
 
 ```
-make bench                          # all of it, about half an hour; then the page:
+make bench                          # all of it, a quarter of an hour, and this page
+.venv/bin/python -m bench append    # one bench; then the page:
 .venv/bin/python -m bench.report
-.venv/bin/python -m bench append    # one bench
 .venv/bin/python -m bench --quick   # small sizes, to see that it runs; keeps nothing
 ```
 

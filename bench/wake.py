@@ -90,8 +90,11 @@ def _round(scale: Scale, case: _Case, appends: int) -> list[float]:
         with open_log(home) as log:
             log.create_topic("t", config=TopicConfig(fsync=case.fsync))
             near, far = SPAWN.Pipe()
-            reader = SPAWN.Process(target=_listen, args=(far, home, case.read, appends))
+            reader = SPAWN.Process(
+                target=_listen, args=(far, home, case.read, appends), daemon=True
+            )
             reader.start()
+            far.close()
             near.recv()
             _append_now_and_then(log, appends)
         latencies: list[float] = near.recv()

@@ -155,7 +155,7 @@ def process(home: Path, counts: Counts, finish: Callable[[], None]) -> None:
     from penstock.spark.failure import run_error  # noqa: PLC0415  # Spark takes its time
     from penstock.spark.session import spark_session, stop_session  # noqa: PLC0415
 
-    spark = spark_session()
+    spark = spark_session(quick_start=True)
     counts.state = "Spark is up and plans its first batch"
     source = spark.readStream.format("penstock").options(home=str(home), topic=VIEWS)
     sink = source.load().selectExpr(*PIPELINE).writeStream.format("penstock")

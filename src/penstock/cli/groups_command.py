@@ -190,7 +190,7 @@ def _summary(log: EmbeddedLog, group: GroupInfo) -> dict[str, object]:
     return {
         "group": group.name,
         "members": len(group.members),
-        "topics": ",".join(topics),
+        "topics": topics,
         "lag": sum(lags) if lags else None,
     }
 
@@ -242,4 +242,6 @@ def _write_members(group: GroupInfo) -> None:
 
 
 def _cell(value: object) -> str:
-    return _NOTHING if value is None or value == "" else str(value)
+    if isinstance(value, list):
+        return ",".join(value) or _NOTHING
+    return _NOTHING if value is None else str(value)

@@ -117,11 +117,10 @@ def _whole_record(line: bytes, topic: Topic) -> Outgoing:
         what = f'has the member "{min(strange)}"' if strange else 'has no member "value"'
         message = f"{what}; a record has {', '.join(sorted(_MEMBERS))}"
         raise ValueError(message)
-    timestamp = document.get("timestamp")
     return Outgoing(
         _json_value(document["value"], topic),
         _json_bytes(document.get("key"), "key"),
-        None if timestamp is None else parse_timestamp(str(timestamp)),
+        _json_timestamp(document.get("timestamp")),
         _json_headers(document.get("headers") or []),
     )
 
@@ -142,6 +141,14 @@ def _json_bytes(value: object, member: str) -> bytes | None:
         return bytes_of_json(value)
     except ValueError:
         message = f'has a {member} that is neither a string nor {{"base64": ...}}'
+        raise ValueError(message) from None
+
+
+def _json_timestamp(value: object) -> int | None:
+    try:
+        return None if value is None else parse_timestamp(str(value))
+    except UsageError:
+        message = f"has the timestamp {value!r}, which is neither milliseconds nor ISO 8601"
         raise ValueError(message) from None
 
 

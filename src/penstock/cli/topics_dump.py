@@ -145,13 +145,17 @@ def _segment_of(segments: list[SegmentInfo], offset: int) -> SegmentInfo:
 
 
 def _records(topic: Topic, number: int, stored: StoredFrame) -> Iterator[Record]:
-    from penstock.log.embedded.payload import complete_rows, decode_payload  # noqa: PLC0415  # Arrow
+    from penstock.log.embedded.payload import (  # noqa: PLC0415  # Arrow
+        complete_rows,
+        decode_payload,
+        offsets_of,
+    )
     from penstock.log.record import TopicPartition  # noqa: PLC0415
     from penstock.log.rows import row_schema, value_schema  # noqa: PLC0415
     from penstock.log.unpack import unpack  # noqa: PLC0415
 
     rows = decode_payload(stored.frame, stored.buffer, stored.start, value_schema(topic))
-    whole = complete_rows(stored.frame, rows, row_schema(topic), slice(0, rows.num_rows))
+    whole = complete_rows([rows], offsets_of(stored.frame, rows), row_schema(topic))
     yield from unpack(TopicPartition(topic.name, number), whole, typed=topic.schema is not None)
 
 

@@ -81,6 +81,7 @@ def spark_session(
     java = require_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     chosen = {
         **SETTINGS,
         "spark.master": master,
@@ -103,7 +104,6 @@ def spark_session(
             hint="Run `penstock doctor` to see what this machine lacks.",
         ) from error
     session.dataSource.register(PenstockFormat)
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     return session
 
 
@@ -145,8 +145,8 @@ def _java_options(scratch: Path, *, quick_start: bool) -> str:
 
 def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has no types
     # What the JVM itself prints (module warnings, crash reports) would reach the user's terminal.
-    with (scratch / "jvm.txt").open("wb") as errors:
-        return launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
+    with (scratch / "jvm.txt").open("wb") as words:
+        return launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
 
 
 def _last_line(file: Path) -> str:

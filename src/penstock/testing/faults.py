@@ -17,6 +17,7 @@ from penstock.testing.plan import (
     Refuse,
     Tear,
 )
+from penstock.testing.power import PowerCutStorage
 
 __all__ = [
     "BROKEN_ONCE",
@@ -31,6 +32,7 @@ __all__ = [
     "KillLoop",
     "Killed",
     "ManualClock",
+    "PowerCutStorage",
     "Refuse",
     "Tear",
     "flip_bit",

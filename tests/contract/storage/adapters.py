@@ -10,7 +10,7 @@ from penstock.log.embedded.disk import DiskStorage
 from penstock.log.embedded.memory import MemoryStorage
 from penstock.log.embedded.sqlite import SqliteStorage
 from penstock.log.storage import Storage
-from penstock.testing.faults import FaultPlan, FaultyStorage
+from penstock.testing.faults import FaultPlan, FaultyStorage, PowerCutStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,5 +27,6 @@ ADAPTERS = {
         Adapter("memory", lambda _: MemoryStorage(), other_processes=False),
         Adapter("sqlite", lambda root: SqliteStorage(root / "files.db")),
         Adapter("faulty", lambda root: FaultyStorage(DiskStorage(root / "files"), FaultPlan())),
+        Adapter("power cut", lambda _: PowerCutStorage(), other_processes=False),
     )
 }

@@ -15,6 +15,7 @@ from penstock.errors import GroupError
 from penstock.log.consumer import Consumer
 from penstock.log.consumer_config import ConsumerSettings
 from penstock.log.embedded.disk import DiskStorage
+from penstock.log.embedded.home import LOG_DIRECTORY
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.record import TopicPartition
@@ -76,7 +77,7 @@ def process_until_killed(home: str, out: str) -> None:
     """Write down each record, then commit it; die at the changing call the cycle names."""
     cycle = int(os.environ[CYCLE_VARIABLE])
     death = Kill("after" if cycle % 2 else "before")
-    disk = FaultyStorage(DiskStorage(Path(home, "log")), FaultPlan({cycle: death}))
+    disk = FaultyStorage(DiskStorage(Path(home, LOG_DIRECTORY)), FaultPlan({cycle: death}))
     settings = ConsumerSettings(auto_commit=None, max_poll_records=3)
     consumer = Consumer(EmbeddedLog(disk), "orders", group="g", **settings)
     with Path(out).open("a", buffering=1) as file:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.log.embedded.frame import TRANSACTIONAL, Frame, encode_frame
 from penstock.log.embedded.payload import Payload, encode_payload
 from penstock.log.port import WriterStamp
 from penstock.log.record import TIMESTAMP_COLUMN
-from penstock.log.rows import value_schema
+from penstock.log.rows import numbers, value_schema
 from penstock.log.storage import Bytes
 from penstock.log.topic import Topic
 
@@ -43,7 +44,7 @@ def encode_rows(rows: pa.RecordBatch, topic: Topic) -> list[EncodedRows]:
     encoded = []
     for start in range(0, rows.num_rows, step):
         part = rows.slice(start, step)
-        times = part.column(TIMESTAMP_COLUMN).to_numpy(zero_copy_only=False)
+        times = numbers(part.column(TIMESTAMP_COLUMN), np.int64)
         payload = encode_payload(part, values, topic.config.compression)
         encoded.append(EncodedRows(payload, part.num_rows, int(times.min()), int(times.max())))
     return encoded

@@ -6,10 +6,12 @@ flag of the frame says so; the topic keeps the schema of the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from penstock.log.embedded.frame import (
@@ -27,8 +29,10 @@ from penstock.log.record import (
     OFFSET_COLUMN,
     TIMESTAMP_COLUMN,
 )
-from penstock.log.rows import HEADERS_TYPE, integer_array
+from penstock.log.rows import HEADERS_TYPE, integer_array, numbers
 
+_FEW = 4
+_SMALL = 4096
 CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
 _CODEC_NAMES = {1: "lz4", 2: "zstd"}
 _OPTIONAL = (
@@ -75,25 +79,31 @@ def decode_payload(frame: Frame, chunk: pa.Buffer, start: int, values: pa.Schema
     return pa.ipc.read_record_batch(data, stored_schema(frame.flags, values))
 
 
-def offsets_of(frame: Frame, rows: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def offsets_of(frame: Frame, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
     """The offset of each row of a decoded payload."""
     if frame.flags & HAS_OFFSETS:
-        relative = rows.column(OFFSET_COLUMN).to_numpy(zero_copy_only=False)
-        return relative.astype(np.int64) + frame.base_offset  # type: ignore[no-any-return]
+        return numbers(rows.column(0), np.int32).astype(np.int64) + frame.base_offset
     return np.arange(frame.base_offset, frame.base_offset + rows.num_rows, dtype=np.int64)
 
 
 def complete_rows(
-    frame: Frame, rows: pa.RecordBatch, schema: pa.Schema, keep: slice
-) -> pa.RecordBatch:
-    """Give the asked-for columns of some rows, with those left out on disk filled in."""
-    chosen = range(rows.num_rows)[keep]
-    arrays = []
+    rows: Sequence[pa.RecordBatch], offsets: npt.NDArray[np.int64], schema: pa.Schema
+) -> pa.Table:
+    """Give the asked-for columns of decoded payloads with the same flags, in one table.
+
+    What was left out on disk is filled in. Many small payloads become one piece, so that
+    whoever reads the table does not pay for each frame again.
+    """
+    stored = pa.Table.from_batches(rows)
+    if len(rows) > _FEW and stored.num_rows < len(rows) * _SMALL:
+        stored = stored.combine_chunks()
+    known = frozenset(stored.column_names)
+    columns = []
     for field in schema:
         if field.name == OFFSET_COLUMN:
-            arrays.append(integer_array(np.ascontiguousarray(offsets_of(frame, rows)[keep])))
-        elif field.name in rows.schema.names:
-            arrays.append(rows.column(field.name).slice(chosen.start, len(chosen)))
+            columns.append(integer_array(offsets))
+        elif field.name in known:
+            columns.append(stored.column(field.name))
         else:
-            arrays.append(pa.nulls(len(chosen), field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+            columns.append(pa.nulls(stored.num_rows, field.type))
+    return pa.Table.from_arrays(columns, schema=schema)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from penstock.errors import OffsetError
 from penstock.log.embedded.decisions import TransactionDecisions
 from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.gathered import Gathered
 from penstock.log.embedded.head import Head
 from penstock.log.embedded.index import (
     IndexEntry,
@@ -20,17 +21,19 @@ from penstock.log.embedded.index import (
     position_before_time,
 )
 from penstock.log.embedded.manifest import segment_name
-from penstock.log.embedded.payload import complete_rows, decode_payload, offsets_of
+from penstock.log.embedded.payload import decode_payload, offsets_of
 from penstock.log.embedded.segment import PIECE, StoredFrame, read_frames, read_headers
 from penstock.log.embedded.view import View, ViewReader
 from penstock.log.port import Bounds, Chunk, Isolation, ReadLimit, SegmentInfo
 from penstock.log.record import TIMESTAMP_COLUMN
-from penstock.log.rows import row_schema, value_schema
+from penstock.log.rows import numbers, row_schema, value_schema
 from penstock.log.storage import File, Storage
 from penstock.log.topic import Topic
 
 _OPEN_FILES = 64
 _CURSORS = 256
+_LIKELY_RECORD = 512
+_SMALLEST_PIECE = 128 * 1024
 
 
 class Horizon(NamedTuple):
@@ -200,8 +203,8 @@ class PartitionReader:
         self._let_go(view)
         stop = horizon.end if limit.stop is None else min(horizon.end, limit.stop)
         schema = self._columns(limit.columns)
-        gathered = _Gathered(limit, offset)
-        piece = min(max(limit.bytes, 64 * 1024), 8 * PIECE)
+        gathered = Gathered(limit, offset)
+        piece = _piece(limit)
         last: StoredFrame | None = None
         if offset < stop:
             for stored in self.frames(view, offset, piece):
@@ -209,7 +212,7 @@ class PartitionReader:
                 if frame.base_offset >= stop:
                     break
                 if frame.last_offset >= offset:
-                    self._gather(stored, gathered, schema, Horizon(stop, horizon.hidden))
+                    self._gather(stored, gathered, Horizon(stop, horizon.hidden))
                 if gathered.full:
                     self._remember(view, gathered.next_offset, stored)
                     return gathered.chunk(schema)
@@ -218,18 +221,16 @@ class PartitionReader:
                 self._remember(view, stop, last)
         return gathered.chunk(schema, max(offset, stop))
 
-    def _gather(
-        self, stored: StoredFrame, gathered: _Gathered, schema: pa.Schema, horizon: Horizon
-    ) -> None:
+    def _gather(self, stored: StoredFrame, gathered: Gathered, horizon: Horizon) -> None:
         frame = stored.frame
         if frame.is_marker or not frame.records or frame.transaction_key in horizon.hidden:
             gathered.next_offset = min(frame.next_offset, horizon.end)
             return
         rows = decode_payload(frame, stored.buffer, stored.start, self._values)
         keep = _rows_between(frame, rows, gathered.next_offset, horizon.end)
-        kept = gathered.room(len(range(rows.num_rows)[keep]))
+        kept = gathered.room(keep.stop - keep.start)
         keep = slice(keep.start, keep.start + kept)
-        gathered.add(complete_rows(frame, rows, schema, keep), frame.length)
+        gathered.add(frame, rows, keep)
         gathered.next_offset = min(frame.next_offset, horizon.end)
         if gathered.full and keep.stop < rows.num_rows:
             following = int(offsets_of(frame, rows)[keep.stop])
@@ -298,7 +299,7 @@ class PartitionReader:
                 continue
             stored = next(read_frames(file, path, at, at + frame.length, frame.length))
             rows = decode_payload(frame, stored.buffer, stored.start, self._values)
-            times = rows.column(TIMESTAMP_COLUMN).to_numpy(zero_copy_only=False)
+            times = numbers(rows.column(TIMESTAMP_COLUMN), np.int64)
             offsets = offsets_of(frame, rows)
             matching = offsets[(times >= timestamp) & (offsets >= start_offset)]
             if len(matching):
@@ -342,40 +343,16 @@ class PartitionReader:
         return entries
 
 
-class _Gathered:
-    """Rows gathered for one read, and whether its limit is reached."""
-
-    __slots__ = ("_batches", "_bytes", "_limit", "_records", "next_offset")
-
-    def __init__(self, limit: ReadLimit, offset: int) -> None:
-        self._limit = limit
-        self._batches: list[pa.RecordBatch] = []
-        self._records = 0
-        self._bytes = 0
-        self.next_offset = offset
-
-    @property
-    def full(self) -> bool:
-        most = self._limit.records
-        return self._bytes >= self._limit.bytes or (most is not None and self._records >= most)
-
-    def room(self, wanted: int) -> int:
-        most = self._limit.records
-        return wanted if most is None else min(wanted, most - self._records)
-
-    def add(self, rows: pa.RecordBatch, size: int) -> None:
-        if rows.num_rows:
-            self._batches.append(rows)
-            self._records += rows.num_rows
-            self._bytes += size
-
-    def chunk(self, schema: pa.Schema, next_offset: int | None = None) -> Chunk:
-        rows = pa.Table.from_batches(self._batches, schema)
-        return Chunk(rows, self.next_offset if next_offset is None else next_offset)
-
-
 def _rows_between(frame: Frame, rows: pa.RecordBatch, first: int, stop: int) -> slice:
     if first <= frame.base_offset and frame.last_offset < stop:
         return slice(0, rows.num_rows)
     offsets = offsets_of(frame, rows)
     return slice(int(np.searchsorted(offsets, first)), int(np.searchsorted(offsets, stop)))
+
+
+def _piece(limit: ReadLimit) -> int:
+    """How much to read from disk at a time: no more than the answer is likely to need."""
+    likely = limit.bytes
+    if limit.records is not None:
+        likely = min(likely, limit.records * _LIKELY_RECORD)
+    return min(max(likely, _SMALLEST_PIECE), 8 * PIECE)

@@ -1,0 +1,20 @@
+"""Which benches there are, and where their results are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+NAMES = (
+    "append",
+    "read",
+    "produce",
+    "volume",
+    "opening",
+    "memory",
+    "wake",
+    "clients",
+    "codecs",
+    "spark_read",
+)
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench" / "results"

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bench.catalog import NAMES, RESULTS
+from bench.report import write
+from bench.result import Target, load
+from tests.bench.test_result import a_measure, a_result
+
+
+def test_the_page_shows_numbers_ratios_and_targets(tmp_path: Path) -> None:
+    measure = a_measure(baseline=(100.0, 100.0, 200.0), target=Target("at least", 0.5))
+    page = write([a_result(measure)], tmp_path).read_text()
+    assert "| x | MB/s | 60 (50 to 90) | 100 (100 to 200) | 0.5 (0.3 to 0.9) |" in page
+    assert "at least 0.5 | yes |" in page
+
+
+def test_the_page_tells_of_a_target_that_is_missed(tmp_path: Path) -> None:
+    fine = a_measure(label="fine", target=Target("at least", 10))
+    missed = a_measure(label="missed", ours=(5.0,), target=Target("at least", 10))
+    page = write([a_result(fine, missed)], tmp_path).read_text()
+    summary = page[page.index("## The targets") : page.index("## Appending")]
+    assert "missed" in summary
+    assert "**no**" in summary
+    assert "fine" not in summary
+
+
+def test_the_plots_are_drawn_and_linked(tmp_path: Path) -> None:
+    compared = a_measure(label="a < b", baseline=(1.0, 2.0, 3.0))
+    page = write([a_result(compared, a_measure(), a_measure(label="y"))], tmp_path)
+    plots = re.findall(r"\]\((img/[^)]+)\)", page.read_text())
+    assert plots == ["img/append.svg", "img/append-0.svg"]
+    texts = [element.text for element in ElementTree.parse(tmp_path / plots[0]).iter()]
+    assert "a < b [MB/s]" in texts
+
+
+def test_the_numbers_we_publish_are_of_full_size() -> None:
+    kept = [load(path) for path in sorted(RESULTS.glob("*.json"))]
+    assert [result.name for result in kept if result.name not in NAMES] == []
+    assert [result.name for result in kept if result.scale != "full"] == []
