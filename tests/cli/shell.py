@@ -57,7 +57,7 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=110,
     )
 
 

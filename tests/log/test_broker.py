@@ -17,6 +17,7 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
 from penstock.log.producer import Producer
+from penstock.log.record import TopicPartition
 from penstock.log.rows import rows_of_bytes
 from penstock.log.topic import TopicConfig
 
@@ -173,6 +174,18 @@ def test_a_view_dropped_and_built_again_from_offset_zero_is_the_same(log: Embedd
     built = view()
     assert len(built) == 17
     assert view() == built
+
+
+def test_a_topic_used_as_a_queue_loses_what_its_groups_have_consumed(log: EmbeddedLog) -> None:
+    with Producer(log) as producer:
+        for number in range(90):
+            producer.send("clicks", b"%d" % number, partition=number % 3)
+    log.commit("workers", {TopicPartition("clicks", 0): 20, TopicPartition("clicks", 1): 30})
+    log.commit("audit", {TopicPartition("clicks", number): 25 for number in range(3)})
+    assert log.trim("clicks", ["workers", "audit"]) == {0: 20, 1: 25, 2: 0}
+    assert [log.bounds("clicks", number).start for number in range(3)] == [20, 25, 0]
+    assert log.trim("clicks", []) == {0: 20, 1: 25, 2: 0}
+    assert len(_read_all(log, 45)) == 45
 
 
 def test_the_whole_history_is_kept_unless_told_otherwise(log: EmbeddedLog) -> None:

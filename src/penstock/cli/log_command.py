@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.counted import counted
+from penstock.cli.log_nodes import list_nodes, serve
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
 from penstock.cli.output import examples, talk, waiting, write_json, write_line, write_table
@@ -38,6 +39,12 @@ def register(application: typer.Typer) -> None:
     group.command(
         "repair", epilog=examples("penstock log repair", "penstock log repair avg --cut-corrupt")
     )(repair)
+    group.command("serve", epilog=examples("penstock log serve", "penstock log serve --port 9292"))(
+        serve
+    )
+    group.command("nodes", epilog=examples("penstock log nodes", "penstock log nodes --json"))(
+        list_nodes
+    )
     application.add_typer(
         group,
         name="log",

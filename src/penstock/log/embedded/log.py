@@ -191,6 +191,20 @@ class EmbeddedLog:
             place = TopicPartition(topic, partition)
             return self._housekeeping.delete_records(place, before_offset)
 
+    def trim(self, topic: str, groups: Iterable[str]) -> dict[int, int]:
+        """Use a topic as a queue: remove what all the named groups have committed.
+
+        Gives the offset each partition now starts at. Groups that are not named lose what
+        they have not read yet.
+        """
+        committed = [self.committed(group) for group in groups]
+        starts = {}
+        for number in range(self.topic(topic).partitions):
+            place, start = TopicPartition(topic, number), self.bounds(topic, number).start
+            consumed = min((offsets.get(place, start) for offsets in committed), default=start)
+            starts[number] = self.delete_records(topic, number, before_offset=max(start, consumed))
+        return starts
+
     def verify(self, topic: str | None = None) -> list[Finding]:
         """Read the whole log, or one topic, and give every place that is not what was written."""
         with coded_storage_errors("verifying the log"):
