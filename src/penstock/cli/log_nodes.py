@@ -48,7 +48,7 @@ def list_nodes(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         write_json(found)
     elif found:
-        rows = [[*node.values()][:-1] + [time_text(node["started_at"])] for node in found]
-        write_table(list(found[0]), rows)
+        shown = [{**node, "started_at": time_text(node["started_at"])} for node in found]
+        write_table(list(shown[0]), [list(node.values()) for node in shown])
     else:
         talk("no server offers the log; start one with: penstock log serve")

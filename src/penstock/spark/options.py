@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from penstock.errors import UsageError, did_you_mean
 from penstock.spark.admission import NO_LIMITS, BatchLimits
+from penstock.spark.cores import available_cores
 from penstock.spark.position import BEGINNING, LATEST, Positions, parse_positions
 
 _SOURCE = (
@@ -65,7 +65,7 @@ def source_options(given: Mapping[str, str]) -> SourceOptions:
             bytes=_count(options, "maxBytesPerBatch"),
             span=None if seconds is None else timedelta(seconds=seconds),
         ),
-        min_tasks=_count(options, "minTasks") or len(os.sched_getaffinity(0)),
+        min_tasks=_count(options, "minTasks") or available_cores(),
         group=options.get("group", ""),
     )
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from penstock.errors import SetupError
+from penstock.spark.cores import available_cores
 from penstock.spark.format import PenstockFormat
-from penstock.spark.java import require_java
+from penstock.spark.java import Java, require_java
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -62,6 +64,7 @@ appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSS}} %p %c: %m%n%ex
 """
 _SCRATCH = "spark.penstock.scratch"
+_STARTING = threading.Lock()
 
 
 def spark_session(
@@ -75,43 +78,32 @@ def spark_session(
 
     `quick_start` compiles lightly: seconds faster to start, slower in the long run.
     """
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    java = require_java()
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    chosen = {
-        **SETTINGS,
-        "spark.master": master,
-        "spark.driver.memory": driver_memory,
-        # 200 by default: each is a task and a state store, whatever the size of the data.
-        "spark.sql.shuffle.partitions": str(max(2, len(os.sched_getaffinity(0)))),
-        "spark.driver.extraJavaOptions": _java_options(scratch, quick_start=quick_start),
-        "spark.local.dir": str(scratch),
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        _SCRATCH: str(scratch),
-        **(settings or {}),
-    }
-    conf = SparkConf(loadDefaults=False).setAll(list(chosen.items()))
-    try:
-        session = SparkSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
-    except PySparkRuntimeError as error:
-        raise SetupError(
-            "SPARK_START",
-            f'Spark did not start with "{java.path}": {_last_line(scratch / "jvm.txt")}',
-            hint="Run `penstock doctor` to see what this machine lacks.",
-        ) from error
-    session.dataSource.register(PenstockFormat)
-    return session
+    with _STARTING:
+        # Spark's own "active session" is one for each thread; ours is one for the process.
+        if SparkContext._active_spark_context is not None:  # noqa: SLF001
+            return SparkSession.builder.getOrCreate()
+        java = require_java()
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        own = {
+            "spark.master": master,
+            "spark.driver.memory": driver_memory,
+            "spark.driver.extraJavaOptions": _java_options(scratch, quick_start=quick_start),
+            # 200 by default: each is a task and a state store, whatever the size of the data.
+            "spark.sql.shuffle.partitions": str(max(2, available_cores())),
+            "spark.local.dir": str(scratch),
+            "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+            _SCRATCH: str(scratch),
+        }
+        return _start({**SETTINGS, **own, **(settings or {})}, scratch, java)
 
 
 def stop_session() -> None:
     """Stop this process's session and its JVM, and remove their files; none is no error."""
-    session = SparkSession.getActiveSession()
-    if session is None:
+    if SparkContext._active_spark_context is None:  # noqa: SLF001
         return
+    session = SparkSession.builder.getOrCreate()
     scratch = session.conf.get(_SCRATCH, "")
     gateway: Any = SparkContext._gateway  # noqa: SLF001  # Spark offers no way to end its JVM
     session.stop()
@@ -128,6 +120,21 @@ def stop_session() -> None:
 def spark_log(session: SparkSession) -> Path:
     """Where Spark writes its own warnings and stack traces while the session lives."""
     return Path(session.conf.get(_SCRATCH) or "") / "spark.log"
+
+
+def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSession:
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    try:
+        session = SparkSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
+    except PySparkRuntimeError as error:
+        raise SetupError(
+            "SPARK_START",
+            f'Spark did not start with "{java.path}": {_last_line(scratch / "jvm.txt")}',
+            hint="Run `penstock doctor` to see what this machine lacks.",
+        ) from error
+    _hush(session.sparkContext)
+    session.dataSource.register(PenstockFormat)
+    return session
 
 
 def _java_options(scratch: Path, *, quick_start: bool) -> str:
@@ -147,6 +154,13 @@ def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has 
     # What the JVM itself prints (module warnings, crash reports) would reach the user's terminal.
     with (scratch / "jvm.txt").open("wb") as words:
         return launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
+
+
+def _hush(context: SparkContext) -> None:
+    # A query that is stopped cuts a connection to this server, which would print a traceback.
+    server: Any = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 def _last_line(file: Path) -> str:

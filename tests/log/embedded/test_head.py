@@ -49,6 +49,8 @@ def test_a_torn_update_leaves_the_head_before_it(file: File) -> None:
 def test_a_head_with_no_valid_slot_is_named(file: File) -> None:
     create_head(file, Head())
     file.write_at(20, [b"\xff"])
+    assert read_head(file, "part/head") == Head()
+    file.write_at(SLOT_SIZE + 20, [b"\xff"])
     with pytest.raises(CorruptionError, match=r"HEAD_CORRUPT.*part/head"):
         read_head(file, "part/head")
 

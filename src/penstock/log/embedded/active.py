@@ -20,7 +20,6 @@ from penstock.log.embedded.index import (
 from penstock.log.embedded.manifest import segment_name
 from penstock.log.embedded.segment import last_intact_position, read_headers
 from penstock.log.storage import Bytes, Storage
-from penstock.log.topic import TopicConfig
 
 
 class ActiveSegment:
@@ -33,11 +32,11 @@ class ActiveSegment:
         self._index = storage.open(f"{directory}/{segment_name(base_offset)}.idx", create=True)
         self._index_size = self._index.size() // ENTRY_SIZE * ENTRY_SIZE
         self._indexed_position = 0
-        self._synced = True
+        self.synced = True
 
     def write(self, position: int, parts: Sequence[Bytes]) -> None:
         """Write at a position; what lies beyond the head is nobody's."""
-        self._synced = False
+        self.synced = False
         self.file.write_at(position, parts)
 
     def index(self, head: Head, interval: int) -> None:
@@ -51,13 +50,13 @@ class ActiveSegment:
 
     def sync(self) -> None:
         """Return when all frames written so far would survive a power cut."""
-        if not self._synced:
+        if not self.synced:
             self.file.sync()
-            self._synced = True
+            self.synced = True
 
     def others_wrote(self) -> None:
         """Take note that another process wrote here: the index grew, and a sync is owed."""
-        self._synced = False
+        self.synced = False
         self._index_size = self._index.size() // ENTRY_SIZE * ENTRY_SIZE
 
     def clear(self) -> None:
@@ -112,26 +111,27 @@ class Mended(NamedTuple):
     aborted: tuple[AbortedTransaction, ...] = ()
 
 
-def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Mended:
+def mend_tail(active: ActiveSegment, head: Head) -> Mended:
     """Cut what a killed writer left behind the head; after a power cut keep what was synced.
 
     Within one start of the machine the head is exact, so bytes beyond it were never
-    acknowledged. After a restart the head on disk may be older than synced frames, and
-    frames of topics that do not sync may be missing.
+    acknowledged. After a restart the head on disk may be older than synced frames, or
+    newer than frames that were not synced yet: the frames themselves tell how far it goes.
     """
     boot, size = this_boot(), active.file.size()
     if head.boot == boot and (boot != UNKNOWN_BOOT or size == head.end_position):
         if size > head.end_position:
             active.file.truncate(head.end_position)
         return Mended(head)
-    begin = head if config.fsync == "always" else _emptied(head)
-    if size < begin.end_position:
+    begin = _emptied(head)
+    intact = last_intact_position(active.file, 0, size, begin.end_offset)
+    if intact < head.synced_position:
         raise CorruptionError(
             "SEGMENT_SHORT",
-            f'the segment "{active.path}" has {size} bytes, its head names {head.end_position}',
+            f'the segment "{active.path}" is whole up to byte {intact}, synced were'
+            f" {head.synced_position}",
             hint="Restore the file from a copy; records beyond its end are gone.",
         )
-    intact = last_intact_position(active.file, begin.end_position, size, begin.end_offset)
     mended, aborted = begin, []
     for frame, _ in read_headers(active.file, active.path, begin.end_position, intact):
         if frame.kind == ABORT_MARKER:
@@ -140,7 +140,7 @@ def mend_tail(active: ActiveSegment, head: Head, config: TopicConfig) -> Mended:
     if size > intact:
         active.file.truncate(intact)
     active.cut_index(mended.end_position)
-    return Mended(replace(mended, boot=boot), tuple(aborted))
+    return Mended(replace(mended, boot=boot, synced_position=head.synced_position), tuple(aborted))
 
 
 def aborted_by(head: Head, marker: Frame) -> list[AbortedTransaction]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from penstock.clock import Clock
-from penstock.errors import RecordError, TopicError
+from penstock.errors import TopicError
 from penstock.log.embedded.aborted import (
     ENTRY_SIZE as ABORTED_SIZE,
 )
@@ -18,7 +18,6 @@ from penstock.log.embedded.aborted import (
 )
 from penstock.log.embedded.active import ActiveSegment, aborted_by, follow_frame, mend_tail
 from penstock.log.embedded.batch import EncodedRows, Placement, place
-from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.decisions import TransactionDecisions
 from penstock.log.embedded.frame import (
     ABORT_MARKER,
@@ -29,22 +28,14 @@ from penstock.log.embedded.frame import (
 )
 from penstock.log.embedded.head import (
     HEAD_FILE,
-    NEWEST,
-    OLDEST,
     Head,
     OpenTransaction,
     publish_head,
     read_head,
 )
-from penstock.log.embedded.manifest import (
-    ENTRY_SIZE,
-    HEADER_SIZE,
-    SealedSegment,
-    encode_entry,
-    manifest_file,
-)
+from penstock.log.embedded.sealing import head_after_sealing, prepare_sealing
 from penstock.log.embedded.writer_book import WriterBook
-from penstock.log.embedded.writers import REMEMBERED_APPENDS, LastAppend
+from penstock.log.embedded.writers import LastAppend
 from penstock.log.port import Appended, WriterStamp
 from penstock.log.storage import Bytes, Storage
 from penstock.log.topic import Topic
@@ -97,12 +88,6 @@ class PartitionAppender:
         transaction: int | None = None,
     ) -> Appended:
         """Append encoded rows as one step: all of them or none."""
-        if stamp is not None and len(rows) > REMEMBERED_APPENDS:
-            raise RecordError(
-                "BATCH_TOO_LARGE",
-                f"an append of {len(rows)} frames cannot be recognised if it is repeated",
-                hint="Append in smaller batches (about 16 MiB).",
-            )
         with self.locked() as locked_head:
             mine = None if stamp is None else (stamp.writer_id, stamp.epoch, transaction)
             head = self._settle(locked_head, mine) if locked_head.open else locked_head
@@ -197,7 +182,7 @@ class PartitionAppender:
             if self._active is not None:
                 self._active.close()
             self._active = ActiveSegment(self._storage, self._directory, head.active_base)
-        mended, aborted = mend_tail(self._active, head, self._config)
+        mended, aborted = mend_tail(self._active, head)
         if mended != head:
             mended = publish_head(self._head_file, self._note_aborted(mended, aborted))
         if self._writers.change != mended.change:
@@ -214,16 +199,7 @@ class PartitionAppender:
     def _repeat(self, rows: Sequence[EncodedRows], stamp: WriterStamp | None) -> Appended | None:
         if stamp is None:
             return None
-        sequence, found = stamp.sequence, []
-        for part in rows:
-            earlier = self._writers.table.check(stamp._replace(sequence=sequence), part.records)
-            if earlier is None:
-                return None
-            found.append(earlier)
-            sequence += part.records
-        if not found:
-            return None
-        return Appended(found[0].base_offset, found[-1].last_offset, duplicate=True)
+        return self._writers.table.check(stamp, sum(part.records for part in rows))
 
     def _write_rows(
         self,
@@ -232,10 +208,13 @@ class PartitionAppender:
         stamp: WriterStamp | None,
         transaction: int | None,
     ) -> Appended:
-        first, frames, parts = head.end_offset, [], []
+        frames: list[Frame] = []
+        parts: list[Bytes] = []
         after = head
         for encoded in rows:
-            at = Placement(after.end_offset, self._clock.now(), stamp, transaction)
+            at = Placement(
+                after.end_offset, self._clock.now(), stamp, transaction, continues=bool(frames)
+            )
             frame, written = place(encoded, at)
             frames.append(frame)
             parts.extend(written)
@@ -243,9 +222,9 @@ class PartitionAppender:
             if stamp is not None:
                 stamp = stamp._replace(sequence=stamp.sequence + encoded.records)
         if not frames:
-            return Appended(first, first - 1)
+            return Appended(head.end_offset, head.end_offset - 1)
         self._write(head, after, parts, frames, sync=transaction is None)
-        return Appended(first, after.end_offset - 1)
+        return Appended(head.end_offset, after.end_offset - 1)
 
     def _write(
         self,
@@ -261,6 +240,8 @@ class PartitionAppender:
         # A transaction's rows are nobody's before its commit, which syncs them.
         if sync and self._config.fsync == "always":
             segment.sync()
+        if segment.synced:
+            after = replace(after, synced_position=after.end_position)
         published = publish_head(self._head_file, after)
         # After the head: an entry that a killed writer left beyond it would mislead readers.
         # The rows are published; that the index lacks an entry must not look like a failure.
@@ -297,10 +278,11 @@ class PartitionAppender:
         file = self._storage.open(path, create=True)
         try:
             file.write_at(head.aborted_count * ABORTED_SIZE, [encode_aborted(aborted)])
-            if self._config.fsync == "always":
-                file.sync()
+            file.sync()
         finally:
             file.close()
+        if head.aborted_count == 0:
+            self._storage.sync_directory(self._directory)
         return replace(head, aborted_count=head.aborted_count + len(aborted))
 
     def _settle(self, head: Head, mine: tuple[int, int, int | None] | None) -> Head:
@@ -330,58 +312,19 @@ class PartitionAppender:
     def _seal(self, head: Head) -> Head:
         if head.end_position == 0:
             return head
-        durable = self._config.fsync != "os"
-        if durable:
+        if self._config.fsync != "os":
             self._segment.sync()
-        sealed = SealedSegment(
-            head.active_base,
-            head.end_offset,
-            0,
-            head.end_position,
-            head.active_records,
-            head.active_min_timestamp,
-            head.active_max_timestamp,
-        )
-        following = ActiveSegment(self._storage, self._directory, head.end_offset)
-        following.clear()
-        self._list_sealed(head, sealed, durable=durable)
-        published = publish_head(self._head_file, _head_after_sealing(head))
-        if durable:
-            self._head_file.sync()
-            self._storage.sync_directory(self._directory)
+        following = prepare_sealing(self._storage, self._directory, head)
+        published = publish_head(self._head_file, head_after_sealing(head))
+        self._head_file.sync()
         self._segment.close()
         self._active = following
         self._writers.head_changed(published)
         self._writers.save()
         return published
 
-    def _list_sealed(self, head: Head, sealed: SealedSegment, *, durable: bool) -> None:
-        path = f"{self._directory}/{manifest_file(head.manifest_generation)}"
-        manifest = self._storage.open(path, write=True)
-        try:
-            position = HEADER_SIZE + head.sealed_count * ENTRY_SIZE
-            manifest.write_at(position, [encode_entry(sealed)])
-            if durable:
-                manifest.sync()
-        finally:
-            manifest.close()
-
     def _sync_now_and_then(self) -> None:
         now = self._clock.now()
         if abs(now - self._synced_at) >= self._config.fsync_interval.total_seconds() * 1000:
             self._segment.sync()
             self._synced_at = now
-
-
-def _head_after_sealing(head: Head) -> Head:
-    return replace(
-        head,
-        boot=this_boot(),
-        active_base=head.end_offset,
-        end_position=0,
-        active_records=0,
-        active_min_timestamp=NEWEST,
-        active_max_timestamp=OLDEST,
-        active_since=-1,
-        sealed_count=head.sealed_count + 1,
-    )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from penstock.log.embedded.frame import TRANSACTIONAL, Frame, encode_frame
+from penstock.log.embedded.frame import CONTINUES, TRANSACTIONAL, Frame, encode_frame
 from penstock.log.embedded.payload import Payload, encode_payload
 from penstock.log.port import WriterStamp
 from penstock.log.record import TIMESTAMP_COLUMN
@@ -15,7 +15,7 @@ from penstock.log.rows import numbers, value_schema
 from penstock.log.storage import Bytes
 from penstock.log.topic import Topic
 
-FRAME_BYTES = 4 * 1024 * 1024
+FRAME_BYTES = 1024 * 1024
 
 
 class EncodedRows(NamedTuple):
@@ -34,6 +34,7 @@ class Placement(NamedTuple):
     appended_at: int
     stamp: WriterStamp | None
     transaction: int | None
+    continues: bool = False
 
 
 def encode_rows(rows: pa.RecordBatch, topic: Topic) -> list[EncodedRows]:
@@ -60,7 +61,9 @@ def place(rows: EncodedRows, at: Placement) -> tuple[Frame, list[Bytes]]:
         min_timestamp=rows.min_timestamp,
         max_timestamp=rows.max_timestamp,
         appended_at=at.appended_at,
-        flags=rows.payload.flags | (0 if at.transaction is None else TRANSACTIONAL),
+        flags=rows.payload.flags
+        | (0 if at.transaction is None else TRANSACTIONAL)
+        | (CONTINUES if at.continues else 0),
         codec=rows.payload.codec,
         plain_length=rows.payload.plain_length,
         payload_length=rows.payload.data.size,

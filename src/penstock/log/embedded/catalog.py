@@ -82,12 +82,15 @@ class Catalog:
         path = f"{TOPICS}/{topic.name}/{TOPIC_FILE}"
         self._storage.replace(path, seal(topic_to_document(topic)), sync=True)
 
-    def remove(self, name: str) -> None:
-        """Take a topic out of sight in one step, then its files."""
-        gone = f"{TOPICS}/{_REMOVED}{uuid.uuid4().hex}"
-        self._storage.rename(f"{TOPICS}/{name}", gone)
+    def retire(self, name: str) -> None:
+        """Take a topic out of sight in one step; its files wait to be buried."""
+        self._storage.rename(f"{TOPICS}/{name}", f"{TOPICS}/{_REMOVED}{uuid.uuid4().hex}")
         self._storage.sync_directory(TOPICS)
-        self._storage.remove_tree(gone)
+
+    def retired(self) -> list[str]:
+        """The directories of topics that were deleted and whose files are still there."""
+        names = self._storage.list(TOPICS)
+        return [f"{TOPICS}/{name}" for name in names if name.startswith(_REMOVED)]
 
     def _lay_out(self, directory: str, topic: Topic) -> None:
         for partition in range(topic.partitions):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from penstock.log.embedded.frame import (
+    CONTINUES,
     HAS_DELETED,
     HAS_KEYS,
     HAS_OFFSETS,
@@ -145,7 +146,7 @@ class FrameFilter:
         times = chosen.column(TIMESTAMP_COLUMN).to_numpy(zero_copy_only=False)
         payload = encode_payload(chosen, self._values, self._topic.config.compression)
         smaller = frame._replace(
-            flags=payload.flags | (frame.flags & TRANSACTIONAL),
+            flags=payload.flags | (frame.flags & (TRANSACTIONAL | CONTINUES)),
             records=chosen.num_rows,
             min_timestamp=int(times.min()),
             max_timestamp=int(times.max()),
@@ -162,7 +163,7 @@ class FrameFilter:
         if not frame.records:
             return _unchanged(stored)
         empty = frame._replace(
-            flags=frame.flags & TRANSACTIONAL,
+            flags=frame.flags & (TRANSACTIONAL | CONTINUES),
             records=0,
             codec=0,
             plain_length=0,

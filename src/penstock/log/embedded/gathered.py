@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 
-from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.frame import LAYOUT, Frame
 from penstock.log.embedded.payload import complete_rows, offsets_of
 from penstock.log.port import Chunk, ReadLimit
 
@@ -30,6 +30,10 @@ class Gathered:
         most = self._limit.records
         return self._bytes >= self._limit.bytes or (most is not None and self._records >= most)
 
+    def fits(self, frame: Frame) -> bool:
+        """Whether a whole frame more stays within the limit; the first one always does."""
+        return not self._parts or self._bytes + frame.length <= self._limit.bytes
+
     def room(self, wanted: int) -> int:
         """How many of some rows may be added."""
         most = self._limit.records
@@ -47,7 +51,7 @@ class Gathered:
         """Give everything added as one table of the asked-for columns."""
         runs = [
             self._run(list(parts), schema)
-            for _, parts in groupby(self._parts, key=lambda part: part[0].flags)
+            for _, parts in groupby(self._parts, key=lambda part: part[0].flags & LAYOUT)
         ]
         rows = pa.concat_tables(runs) if runs else schema.empty_table()
         return Chunk(rows, self.next_offset if next_offset is None else next_offset)

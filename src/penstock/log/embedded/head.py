@@ -1,13 +1,14 @@
 """The head of a partition: where it begins and ends, as of the last acknowledged append.
 
 Readers see nothing beyond the head, so they never meet a torn frame. Two slots are
-written in turn, each with a sequence number and a checksum: a torn update leaves the
-other one valid.
+written one after the other, each with a sequence number and a checksum: a torn update
+or a flipped bit leaves the other one valid.
 """
 
 from __future__ import annotations
 
 import struct
+import time
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,10 +23,12 @@ HEAD_FILE = "head"
 
 OLDEST = -(2**63)
 NEWEST = 2**63 - 1
-_FIXED = struct.Struct("<4sIHHIq16sqqqqqqqqqqqq")
+_FIXED = struct.Struct("<4sIHHIq16sqqqqqqqqqqqqq")
 _OPEN = struct.Struct("<qqqq")
 MAX_OPEN_TRANSACTIONS = (SLOT_SIZE - _FIXED.size) // _OPEN.size
 _DELETED = 1
+_TRIES = 20
+_PAUSE = 0.001
 
 
 class OpenTransaction(NamedTuple):
@@ -60,6 +63,7 @@ class Head:
     aborted_count: int = 0
     sealed_count: int = 0
     marker_count: int = 0
+    synced_position: int = 0
     open: tuple[OpenTransaction, ...] = ()
     deleted: bool = False
 
@@ -98,6 +102,7 @@ def encode_head(head: Head) -> bytes:
             head.aborted_count,
             head.sealed_count,
             head.marker_count,
+            head.synced_position,
         )
     )
     for item in head.open:
@@ -132,31 +137,42 @@ def decode_head(slot: bytes | memoryview) -> Head | None:
         aborted_count=fields[16],
         sealed_count=fields[17],
         marker_count=fields[18],
+        synced_position=fields[19],
     )
 
 
 def read_head(file: File, path: str) -> Head:
     """Give the newest valid slot."""
-    data = memoryview(file.read_at(0, 2 * SLOT_SIZE))
-    slots = [decode_head(data[:SLOT_SIZE]), decode_head(data[SLOT_SIZE:])]
-    valid = [slot for slot in slots if slot is not None]
-    if not valid:
-        raise CorruptionError(
-            "HEAD_CORRUPT",
-            f'both slots of the head file "{path}" fail their checksum (byte 0 and {SLOT_SIZE})',
-            hint="Run `penstock log repair` to rebuild the head from the segments.",
-        )
-    return max(valid, key=lambda head: head.change)
+    for _ in range(_TRIES):
+        data = memoryview(file.read_at(0, 2 * SLOT_SIZE))
+        slots = [decode_head(data[:SLOT_SIZE]), decode_head(data[SLOT_SIZE:])]
+        valid = [slot for slot in slots if slot is not None]
+        if valid:
+            return max(valid, key=lambda head: head.change)
+        # A reader held up in mid-read may have met one slot after the other being written.
+        time.sleep(_PAUSE)
+    raise CorruptionError(
+        "HEAD_CORRUPT",
+        f'both slots of the head file "{path}" fail their checksum (byte 0 and {SLOT_SIZE})',
+        hint="Run `penstock log repair` to rebuild the head from the segments.",
+    )
 
 
 def publish_head(file: File, head: Head) -> Head:
-    """Write the next head into the older slot; readers see it from now on."""
+    """Write the next head into both slots, one after the other; readers see it from now on.
+
+    A tear in the first leaves the head before in the second; a bit that flips later in one
+    leaves the other.
+    """
     following = replace(head, change=head.change + 1)
-    file.write_at((following.change % 2) * SLOT_SIZE, [encode_head(following)])
+    slot = encode_head(following)
+    first = (following.change % 2) * SLOT_SIZE
+    file.write_at(first, [slot])
+    file.write_at(SLOT_SIZE - first, [slot])
     return following
 
 
 def create_head(file: File, head: Head) -> None:
     """Lay out a new head file at its full size, so that later updates never need disk space."""
     slot = encode_head(head).ljust(SLOT_SIZE, b"\0")
-    file.write_at(0, [slot, bytes(SLOT_SIZE)] if head.change % 2 == 0 else [bytes(SLOT_SIZE), slot])
+    file.write_at(0, [slot, slot])

@@ -14,6 +14,7 @@ import pyarrow as pa
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError, TopicError
 from penstock.log.embedded.batch import encode_rows
+from penstock.log.embedded.burial import bury_topic
 from penstock.log.embedded.catalog import Catalog, missing_topic
 from penstock.log.embedded.cleaner import CleanReport
 from penstock.log.embedded.group import DEFAULT_SESSION_TIMEOUT, GroupCoordinator
@@ -26,7 +27,7 @@ from penstock.log.embedded.root import open_root
 from penstock.log.embedded.transaction import EmbeddedTransaction
 from penstock.log.embedded.transaction_file import TransactionFiles
 from penstock.log.embedded.verify import Finding
-from penstock.log.embedded.waiting import something_new, wait_for_news
+from penstock.log.embedded.waiting import Watches, something_new, wait_for_news
 from penstock.log.port import (
     Appended,
     Assignor,
@@ -62,6 +63,7 @@ class EmbeddedLog:
             storage, clock, lambda name: self.topic(name).partitions, self._transactions
         )
         self._partitions: dict[TopicPartition, Partition] = {}
+        self._watches = Watches(storage)
         self._opening = threading.Lock()
         self._housekeeping = Housekeeping(storage, clock, self._catalog, self.partition)
 
@@ -116,14 +118,12 @@ class EmbeddedLog:
     def delete_topic(self, name: str) -> None:
         """Remove a topic and all its records; its open readers and writers are told."""
         with coded_storage_errors(f'deleting topic "{name}"'):
-            topic = self._catalog.get(name)
-            for number in range(topic.partitions):
-                appender = self.partition(name, number).appender
-                with appender.locked() as head:
-                    appender.publish(replace(head, deleted=True))
+            self._catalog.get(name)
             self._forget(name)
-            self._catalog.remove(name)
+            self._catalog.retire(name)
             self._groups.forget_topic(name)
+            for directory in self._catalog.retired():
+                bury_topic(self.storage, directory)
 
     def append(
         self, topic: str, partition: int, rows: pa.Table, *, stamp: WriterStamp | None = None
@@ -169,11 +169,8 @@ class EmbeddedLog:
             watched = {self.partition(*place): offset for place, offset in positions.items()}
             if something_new(watched):
                 return True
-            watch = self.storage.watch(part.head_path for part in watched)
-            try:
-                return wait_for_news(watched, watch, timeout)
-            finally:
-                watch.close()
+            watch = self._watches.on(part.head_path for part in watched)
+            return wait_for_news(watched, watch, timeout)
 
     def segments(self, topic: str, partition: int) -> list[SegmentInfo]:
         """The segments of a partition, oldest first."""
@@ -275,6 +272,7 @@ class EmbeddedLog:
     def close(self) -> None:
         """Let go of files and threads; closing twice is harmless."""
         self._housekeeping.stop()
+        self._watches.close()
         with self._opening:
             for partition in self._partitions.values():
                 partition.close()
@@ -299,7 +297,7 @@ class EmbeddedLog:
                 raise TopicError(
                     "PARTITION_RANGE",
                     f'partition {number} of topic "{topic}" does not exist',
-                    hint=f"Its partitions are 0 to {described.partitions - 1}.",
+                    hint=f"It has {described.partitions}, counted from 0.",
                 )
             try:
                 return self._partitions.setdefault(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 
 from penstock.clock import Clock
 from penstock.log.embedded.appender import PartitionAppender
+from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.catalog import TOPICS
 from penstock.log.embedded.decisions import TransactionDecisions
 from penstock.log.embedded.head import HEAD_FILE
@@ -41,6 +43,13 @@ class Partition:
         self._on_sealed = on_sealed
         self._appender: PartitionAppender | None = None
         self._opening = threading.Lock()
+        self._mend_after_a_power_cut()
+
+    def _mend_after_a_power_cut(self) -> None:
+        """Let readers see what was synced beyond the head; where this user may not write, wait."""
+        if self.reader.head().boot != this_boot():
+            with contextlib.suppress(OSError), self.appender.locked():
+                pass
 
     @property
     def appender(self) -> PartitionAppender:

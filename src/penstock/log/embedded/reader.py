@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -174,7 +174,14 @@ class PartitionReader:
         )
         return [*sealed, active]
 
-    def frames(self, view: View, offset: int, piece: int = PIECE) -> Iterator[StoredFrame]:
+    def frames(
+        self,
+        view: View,
+        offset: int,
+        piece: int = PIECE,
+        *,
+        wanted: Callable[[Frame], bool] = lambda _: True,
+    ) -> Iterator[StoredFrame]:
         """Give the stored frames of a view, from the one that holds an offset on."""
         first = max(view.manifest.position_of(offset), 0)
         if offset >= view.head.active_base:
@@ -182,7 +189,8 @@ class PartitionReader:
         for number, place in enumerate(self._places(view, first)):
             begin = self._position_of(view, place, offset) if number == 0 else 0
             path = f"{self._directory}/{place.name}.seg"
-            yield from read_frames(self._file(place.name), path, begin, place.end, piece)
+            file = self._file(place.name)
+            yield from read_frames(file, path, begin, place.end, piece, wanted=wanted)
 
     def file(self, name: str) -> File:
         """Open a segment's file, or give the one that is open."""
@@ -204,13 +212,15 @@ class PartitionReader:
         stop = horizon.end if limit.stop is None else min(horizon.end, limit.stop)
         schema = self._columns(limit.columns)
         gathered = Gathered(limit, offset)
-        piece = _piece(limit)
         last: StoredFrame | None = None
         if offset < stop:
-            for stored in self.frames(view, offset, piece):
+            for stored in self.frames(view, offset, _piece(limit), wanted=gathered.fits):
                 frame = stored.frame
                 if frame.base_offset >= stop:
                     break
+                if not gathered.fits(frame):
+                    self._remember(view, gathered.next_offset, stored)
+                    return gathered.chunk(schema)
                 if frame.last_offset >= offset:
                     self._gather(stored, gathered, Horizon(stop, horizon.hidden))
                 if gathered.full:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -25,27 +25,49 @@ class StoredFrame(NamedTuple):
 
 
 def read_frames(
-    file: File, path: str, position: int, end: int, piece: int = PIECE
+    file: File,
+    path: str,
+    position: int,
+    end: int,
+    piece: int = PIECE,
+    *,
+    wanted: Callable[[Frame], bool] = lambda _: True,
 ) -> Iterator[StoredFrame]:
-    """Give the frames between two positions with their payload; a flipped bit is named."""
+    """Give the frames between two positions with their payload; a flipped bit is named.
+
+    A frame that is not wholly in what was read so far and is not wanted ends the reading:
+    it is given without its payload, which was not fetched.
+    """
     while position < end:
-        wanted = min(piece, end - position)
-        data = file.read_at(position, wanted)
-        if len(data) < wanted:
+        size = min(piece, end - position)
+        data = file.read_at(position, size)
+        if len(data) < size:
             raise _corrupt(path, position + len(data), None)
-        view, buffer, start = memoryview(data), pa.py_buffer(data), 0
-        while start + HEADER_SIZE <= len(data):
-            frame = _header(view, start, path, position)
-            stop = start + frame.length
-            if stop > len(data):
-                break
-            if not payload_is_intact(frame, view[start + HEADER_SIZE : stop]):
-                raise _corrupt(path, position + start, frame.base_offset)
-            yield StoredFrame(frame, position + start, buffer, start)
-            start = stop
+        start = 0
+        for stored in whole_frames(data, path, position):
+            yield stored
+            start = stored.start + stored.frame.length
+        partial = decode_header(data, start)
+        if partial is not None and not wanted(partial):
+            yield StoredFrame(partial, position + start, pa.py_buffer(b""), 0)
+            return
         if start == 0:
-            piece = _larger_piece(view, path, position, end)
+            piece = _larger_piece(memoryview(data), path, position, end)
         position += start
+
+
+def whole_frames(data: bytes, path: str, position: int) -> Iterator[StoredFrame]:
+    """Give the frames that lie wholly in bytes read from a position on."""
+    view, buffer, start = memoryview(data), pa.py_buffer(data), 0
+    while start + HEADER_SIZE <= len(data):
+        frame = _header(view, start, path, position)
+        stop = start + frame.length
+        if stop > len(data):
+            return
+        if not payload_is_intact(frame, view[start + HEADER_SIZE : stop]):
+            raise _corrupt(path, position + start, frame.base_offset)
+        yield StoredFrame(frame, position + start, buffer, start)
+        start = stop
 
 
 def read_headers(file: File, path: str, position: int, end: int) -> Iterator[tuple[Frame, int]]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from penstock.errors import PenstockError, TransactionError
 from penstock.log.embedded.head import OpenTransaction
+from penstock.log.embedded.refusals import coded_storage_errors
 from penstock.log.embedded.transaction_file import (
     TransactionFiles,
     TransactionState,
@@ -104,7 +105,7 @@ class EmbeddedTransaction:
         if self._open:
             raise TransactionError(
                 "TRANSACTION_OPEN",
-                f'transaction "{self._state.transactional_id}" is open already',
+                f"{self._name} is open already",
                 hint="Commit or abort it before the next begin.",
             )
         self._touched.clear()
@@ -129,27 +130,30 @@ class EmbeddedTransaction:
         """Let a group's offsets become committed together with the records."""
         self._require_open()
         self._groups.add(group)
-        self._group_offsets.stage(
-            group, offsets, self._writer_id, self._state.epoch, self._state.number + 1
-        )
+        with coded_storage_errors(f'committing offsets of group "{group}"'):
+            self._group_offsets.stage(
+                group, offsets, self._writer_id, self._state.epoch, self._state.number + 1
+            )
 
     def commit(self, note: str = "") -> None:
         """Make everything visible at once, with a note that `note` gives back after a restart."""
         self._require_open()
-        self._pay_debts()
-        for target in self._touched | self._owed_sync:
-            self._partitions.sync_partition(target)
-        self._decide("committed", note)
-        self._conclude()
+        with coded_storage_errors(f"committing {self._name}"):
+            self._pay_debts()
+            for target in self._touched | self._owed_sync:
+                self._partitions.sync_partition(target)
+            self._decide("committed", note)
+            self._conclude()
 
     def abort(self) -> None:
         """Make everything vanish."""
         self._require_open()
-        self._pay_debts()
-        for target in self._owed_sync:
-            self._partitions.sync_partition(target)
-        self._decide("aborted", self._state.note)
-        self._conclude()
+        with coded_storage_errors(f"aborting {self._name}"):
+            self._pay_debts()
+            for target in self._owed_sync:
+                self._partitions.sync_partition(target)
+            self._decide("aborted", self._state.note)
+            self._conclude()
 
     def close(self) -> None:
         """Abort what is open and let go of the id."""
@@ -159,6 +163,12 @@ class EmbeddedTransaction:
         finally:
             self._life.close()
             self._lock.close()
+            with contextlib.suppress(OSError):
+                self._files.end_life(self._writer_id, self._state.epoch)
+
+    @property
+    def _name(self) -> str:
+        return f'transaction "{self._state.transactional_id}"'
 
     def __enter__(self) -> EmbeddedTransaction:
         """Use the id for the length of a with block."""
@@ -175,6 +185,7 @@ class EmbeddedTransaction:
             life = self._files.life(self._writer_id, state.epoch)
             life.acquire(timeout=0)
             self._files.write(self._writer_id, state)
+            self._files.end_life(self._writer_id, state.epoch - 1)
         # The holder before may have died after its decision and before its markers.
         if state.status != "none":
             self._owed_markers = {TopicPartition(*target) for target in state.partitions}
@@ -204,8 +215,7 @@ class EmbeddedTransaction:
                 self._open = False
                 raise TransactionError(
                     "WRITER_FENCED",
-                    f'transaction "{self._state.transactional_id}" of epoch {self._state.epoch}'
-                    " was taken over by another holder",
+                    f"{self._name} of epoch {self._state.epoch} was taken over by another holder",
                     hint="Nothing of it is visible: close this producer.",
                 )
             decided = replace(
@@ -217,8 +227,16 @@ class EmbeddedTransaction:
                 groups=tuple(sorted(self._groups)),
                 note=note,
             )
-            self._files.write(self._writer_id, decided)
+            self._write_decision(decided)
             self._state = decided
+
+    def _write_decision(self, decided: TransactionState) -> None:
+        try:
+            self._files.write(self._writer_id, decided)
+        except OSError:
+            # It may have failed after the file was replaced: then readers have seen the outcome.
+            if self._files.read(self._writer_id) != decided:
+                raise
 
     def _conclude(self) -> None:
         # Decided: the transaction is over and seen as such, whatever happens to its markers.
@@ -233,6 +251,6 @@ class EmbeddedTransaction:
         if not self._open:
             raise TransactionError(
                 "TRANSACTION_NOT_OPEN",
-                f'transaction "{self._state.transactional_id}" is not open',
+                f"{self._name} is not open",
                 hint="Call begin() first.",
             )

@@ -79,6 +79,10 @@ class TransactionFiles:
         """The lock that the holder of an epoch keeps for as long as it lives."""
         return self._storage.lock(f"{TRANSACTIONS}/{writer_id}-{epoch}.life")
 
+    def end_life(self, writer_id: int, epoch: int) -> None:
+        """Remove the lock file of an epoch that is over."""
+        self._storage.remove(f"{TRANSACTIONS}/{writer_id}-{epoch}.life")
+
     def outcome(self, writer_id: int, epoch: int, number: int) -> Outcome:
         """Whether a transaction was committed or aborted; one whose holder died is aborted now."""
         state = self.read(writer_id)
@@ -101,7 +105,7 @@ class TransactionFiles:
                 if state is not None and state.epoch == epoch:
                     state = replace(state, epoch=epoch + 1)
                     self.write(writer_id, state)
-                    self._storage.remove(f"{TRANSACTIONS}/{writer_id}-{epoch}.life")
+                    self.end_life(writer_id, epoch)
                 return state
         finally:
             lock.close()
@@ -112,7 +116,7 @@ class TransactionFiles:
         life = self.life(writer_id, epoch)
         try:
             return not life.acquire(timeout=0)
-        except PermissionError:
+        except OSError:
             return True
         finally:
             life.close()
@@ -120,7 +124,8 @@ class TransactionFiles:
     def _abort_for_the_dead(self, writer_id: int, epoch: int, number: int) -> Outcome:
         try:
             self.fence(writer_id, epoch)
-        except PermissionError:
+        except OSError:
+            # A reader that may not or cannot write goes on with what is decided so far.
             return "open"
         state = self.read(writer_id)
         if state is not None and (state.decided_epoch, state.number) == (epoch, number):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.errors import RecordError, TransactionError
-from penstock.log.embedded.frame import NO_WRITER, Frame
+from penstock.log.embedded.frame import CONTINUES, NO_WRITER, Frame
 from penstock.log.embedded.sealed_json import seal, unseal
 from penstock.log.port import Appended, WriterStamp
 
@@ -112,7 +112,18 @@ class WriterTable:
         if frame.epoch < state.epoch:
             return
         state.seen_at = frame.appended_at
-        if not frame.is_marker and frame.sequence >= 0:
+        if frame.is_marker or frame.sequence < 0:
+            return
+        last = state.appends[-1] if state.appends else None
+        if (
+            last is not None
+            and frame.flags & CONTINUES
+            and last.last_sequence + 1 == frame.sequence
+        ):
+            state.appends[-1] = last._replace(
+                last_sequence=frame.last_sequence, last_offset=frame.last_offset
+            )
+        else:
             state.appends.append(
                 RememberedAppend(
                     frame.sequence, frame.last_sequence, frame.base_offset, frame.last_offset

@@ -24,6 +24,7 @@ from penstock.log.remote.session import Session, refuse
 from penstock.log.remote.wire import TOKEN_BYTES
 
 _BACKLOG = 128
+_LAST_PORT = 65535
 _ACCEPT_PAUSE_SECONDS = 0.25
 _STOP_SECONDS = 5.0
 
@@ -160,13 +161,19 @@ def serve_log(home: Path, *, port: int, on_ready: Callable[[NodeInfo], None]) ->
 
 
 def _listen(port: int) -> socket.socket:
+    if not 0 <= port <= _LAST_PORT:
+        raise _no_port(port, f"ports are 0 to {_LAST_PORT}")
     try:
         listener = socket.create_server((LOOPBACK, port), backlog=_BACKLOG)
-    except (OSError, OverflowError) as failure:
-        raise LogError(
-            "LOG_PORT",
-            f"the log's server cannot listen on port {port}: {failure}",
-            hint="Choose another port, or 0 for any that is free.",
-        ) from failure
+    except OSError as failure:
+        raise _no_port(port, str(failure.strerror)) from failure
     listener.setblocking(False)  # noqa: FBT003  # the socket module's own signature
     return listener
+
+
+def _no_port(port: int, why: str) -> LogError:
+    return LogError(
+        "LOG_PORT",
+        f"the log's server cannot listen on port {port}: {why}",
+        hint="Choose another port, or 0 for any that is free.",
+    )
