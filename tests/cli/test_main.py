@@ -203,5 +203,5 @@ def test_help_for_a_pipe_is_plain_text() -> None:
 
 
 def test_the_shell_completes_commands() -> None:
-    done = penstock(COMP_WORDS="penstock con", COMP_CWORD="1", _PENSTOCK_COMPLETE="complete_bash")
+    done = penstock(COMP_WORDS="penstock conf", COMP_CWORD="1", _PENSTOCK_COMPLETE="complete_bash")
     assert done.stdout.split() == ["config"]

@@ -131,6 +131,20 @@ def test_typed_rows_are_checked_and_stored(log: EmbeddedLog) -> None:
     assert [(row["id"], row["_deleted"]) for row in rows] == [(1, False), (None, True)]
 
 
+def test_flush_raises_what_nobody_has_asked_about(log: EmbeddedLog) -> None:
+    log.create_topic("numbers", schema=pa.schema([("id", pa.int64())]))
+    with Producer(log) as producer:
+        seen = producer.send("numbers", {"id": "one"})
+        with pytest.raises(SchemaError):
+            seen.result(10)
+        producer.flush()
+        producer.send("numbers", {"id": "two"})
+        with pytest.raises(SchemaError, match="COLUMN_TYPE"):
+            producer.flush()
+        producer.send("numbers", {"id": 3})
+    assert log.bounds("numbers", 0).end == 1
+
+
 def test_a_closed_producer_refuses(log: EmbeddedLog) -> None:
     producer = Producer(log)
     producer.close()

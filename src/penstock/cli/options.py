@@ -25,7 +25,8 @@ def complete_topic(ctx: typer.Context, incomplete: str) -> list[str]:
     except (OSError, PenstockError):
         # There is nobody to tell during completion; the command itself will say what is wrong.
         return []
-    return [name for name in names if name.startswith(incomplete)]
+    shown = [name for name in names if not name.startswith(".")]
+    return [name for name in shown if name.startswith(incomplete)]
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future
 from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.errors import SchemaError
-from penstock.log.delivery import BatchReceipt
+from penstock.log.delivery import BatchFuture
 from penstock.log.record import (
     DELETED_COLUMN,
     HEADERS_COLUMN,
@@ -44,7 +43,7 @@ class TopicBuffer:
         self.has_keys = False
         self.has_headers = False
         self.has_partitions = False
-        self.future: Future[BatchReceipt] = Future()
+        self.future = BatchFuture()
 
     def __len__(self) -> int:
         """How many records wait here."""

@@ -22,12 +22,20 @@ class BatchReceipt(NamedTuple):
     timestamps: npt.NDArray[np.int64]
 
 
+class BatchFuture(Future[BatchReceipt]):
+    """The fate of a batch, and whether anybody has asked for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = False
+
+
 class BatchDelivery:
     """One record's share in the fate of its batch; also awaitable."""
 
     __slots__ = ("_batch", "_index")
 
-    def __init__(self, batch: Future[BatchReceipt], index: int) -> None:
+    def __init__(self, batch: BatchFuture, index: int) -> None:
         self._batch = batch
         self._index = index
 
@@ -37,10 +45,12 @@ class BatchDelivery:
 
     def result(self, timeout: float | None = None) -> Receipt:
         """Wait for the fate: a receipt, or the error that kept the record from being taken."""
+        self._batch.seen = True
         return self._receipt(self._batch.result(timeout))
 
     def __await__(self) -> Generator[object, None, Receipt]:
         """Wait for the fate without holding up the event loop."""
+        self._batch.seen = True
         batch = yield from asyncio.wrap_future(self._batch).__await__()
         return self._receipt(batch)
 
@@ -56,6 +66,6 @@ class BatchDelivery:
 
 def failed_delivery(error: Exception) -> BatchDelivery:
     """The fate of a record that was refused at once."""
-    batch: Future[BatchReceipt] = Future()
+    batch = BatchFuture()
     batch.set_exception(error)
     return BatchDelivery(batch, 0)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError, RecordError, StorageError, UsageError
 from penstock.log.buffer import TopicBuffer, check_value
-from penstock.log.delivery import BatchDelivery, BatchReceipt, failed_delivery
+from penstock.log.delivery import BatchDelivery, BatchFuture, BatchReceipt, failed_delivery
 from penstock.log.overflow import Overflow
 from penstock.log.partitioner import DefaultPartitioner, Partitioner
 from penstock.log.port import Appended, Log, WriterStamp
@@ -70,6 +70,7 @@ class Producer:
         self._buffers: dict[str, TopicBuffer] = {}
         self._waiting_bytes = 0
         self._in_flight = 0
+        self._failures: list[BatchFuture] = []
         self._flushing = 0
         self._writer_id = _new_writer_id()
         self._sequences: dict[TopicPartition, int] = {}
@@ -132,9 +133,11 @@ class Producer:
         return done
 
     def flush(self) -> None:
-        """Return when everything sent so far has its fate; raise what went wrong with it."""
+        """Return when everything sent so far has its fate.
+
+        Raises the first failure since the last flush that no delivery was asked about.
+        """
         with self._changed:
-            pending = [buffer.future for buffer in self._buffers.values() if len(buffer)]
             self._flushing += 1
             self._changed.notify_all()
             try:
@@ -142,8 +145,10 @@ class Producer:
                     self._changed.wait()
             finally:
                 self._flushing -= 1
-        for future in pending:
-            future.result()
+            failures, self._failures = self._failures, []
+        for failed in failures:
+            if not failed.seen:
+                failed.result()
 
     def close(self) -> None:
         """Flush and let go; closing twice is harmless."""
@@ -241,6 +246,7 @@ class Producer:
             receipt = self._append_buffer(buffer)
         except Exception as error:  # noqa: BLE001 - the fate of the batch, whatever it is
             self.stats.failed += len(buffer)
+            self._failures.append(buffer.future)
             buffer.future.set_exception(error)
         else:
             self.stats.acknowledged += len(buffer)
