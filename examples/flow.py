@@ -84,9 +84,10 @@ class Flow:
         self._enough.set()
         self._over.set()
         # A Spark that is still starting is left to end with this process.
-        self._processing.join(timeout=20 if self.counts.through_spark else 3)
+        if self.counts.through_spark:
+            self._processing.join(timeout=20)
+            self._counting.join(timeout=5)
         self._producing.join(timeout=5)
-        self._counting.join(timeout=5)
 
     def _produce(self) -> None:
         views = PageViews(seed=1)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,12 +13,22 @@ from penstock.log.remote.client import RemoteLog
 from tests.cli.shell import Cli, start
 
 
+@contextmanager
+def serving(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """A server that does not outlive its test."""
+    with start("log", "serve", *words) as server:
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
 @pytest.mark.kill
 @pytest.mark.parametrize("word", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_prints_its_address_and_is_listed_until_it_is_stopped(
     cli: Cli, working_directory: Path, word: signal.Signals
 ) -> None:
-    with start("log", "serve") as server:
+    with serving() as server:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         (node,) = cli.ok("log", "nodes", "--json").json
@@ -26,7 +39,7 @@ def test_a_server_prints_its_address_and_is_listed_until_it_is_stopped(
         assert row.split()[:3] == [node["node_id"], str(server.pid), address]
         with RemoteLog(address, home=working_directory / ".penstock") as log:
             log.create_topic("clicks")
-        assert cli.ok("topics", "list", "--json").json[0]["name"] == "clicks"
+        assert "clicks" in cli.ok("topics", "list").out
         server.send_signal(word)
         assert server.wait(20) == 0
     assert cli.ok("log", "nodes", "--json").json == []
@@ -35,12 +48,11 @@ def test_a_server_prints_its_address_and_is_listed_until_it_is_stopped(
 @pytest.mark.kill
 @pytest.mark.usefixtures("working_directory")
 def test_a_server_tells_a_program_in_json_where_it_is() -> None:
-    with start("log", "serve", "--port", "0", "--json") as server:
+    with serving("--port", "0", "--json") as server:
         assert server.stdout is not None
         node = json.loads(server.stdout.readline())
         assert node["address"].startswith("tcp://127.0.0.1:")
         assert node["pid"] == server.pid
-        server.terminate()
 
 
 def test_no_server_is_said_and_makes_no_directory(cli: Cli, working_directory: Path) -> None:

@@ -10,7 +10,15 @@ import typer.main
 from penstock.cli.main import COMMANDS, application
 
 # What changes something has no answer that a program would read.
-WRITES: set[str] = {"produce", "topics create", "topics delete", "topics configure"}
+WRITES = {
+    "groups delete",
+    "produce",
+    "topics clean",
+    "topics create",
+    "topics delete",
+    "topics set",
+    "transactions abort",
+}
 
 
 def commands(
@@ -52,6 +60,10 @@ def test_every_help_says_what_for_and_ends_with_examples(words: str) -> None:
 def test_every_command_that_reads_can_answer_in_json(words: str) -> None:
     flags = {flag for parameter in LEAVES[words].params for flag in parameter.opts}
     assert ("--json" in flags) or (words in WRITES)
+
+
+def test_every_command_that_writes_is_one() -> None:
+    assert sorted(WRITES - set(LEAVES)) == []
 
 
 @pytest.mark.parametrize("words", LEAVES)

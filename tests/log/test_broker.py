@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from penstock.log.consumer import Consumer
+from penstock.log.embedded.disk import DiskFile
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
@@ -76,6 +78,24 @@ def _read_all(log: EmbeddedLog, count: int, **settings: str) -> list[bytes]:
     return found
 
 
+def _counted(method: Callable[..., object], calls: list[str]) -> Callable[..., object]:
+    def count(*arguments: object) -> object:
+        calls.append(method.__name__)
+        return method(*arguments)
+
+    return count
+
+
+def _read_batches(log: EmbeddedLog, count: int) -> list[bytes]:
+    found: list[bytes] = []
+    with Consumer(log, "clicks", start="earliest") as consumer:
+        while len(found) < count:
+            batch = consumer.poll_batch(10)
+            assert batch is not None
+            found += batch.rows["value"].to_pylist()
+    return found
+
+
 def test_what_was_acknowledged_survives_kill_nine_byte_for_byte(
     log: EmbeddedLog, tmp_path: Path
 ) -> None:
@@ -105,11 +125,13 @@ def test_three_producers_and_three_consumers_at_once_lose_nothing(
 ) -> None:
     writers = [_start(WRITE, tmp_path, "clicks", name, 700) for name in ("a", "b", "c")]
     expected = Counter(b"%s %d" % (name, n) for name in (b"a", b"b", b"c") for n in range(700))
-    lone = _read_all(log, 2100)
-    grouped = _read_all(log, 2100, group="readers")
-    latecomer = _read_all(log, 2100, group="others")
+    with ThreadPoolExecutor(3) as pool:
+        lone = pool.submit(_read_all, log, 2100)
+        grouped = pool.submit(_read_all, log, 2100, group="readers")
+        in_batches = pool.submit(_read_batches, log, 2100)
+        found = [Counter(reader.result(60)) for reader in (lone, grouped, in_batches)]
     _finish(*writers)
-    assert Counter(lone) == Counter(grouped) == Counter(latecomer) == expected
+    assert found == [expected] * 3
 
 
 def test_writers_of_two_partitions_do_not_disturb_each_other(
@@ -186,6 +208,25 @@ def test_a_topic_used_as_a_queue_loses_what_its_groups_have_consumed(log: Embedd
     assert [log.bounds("clicks", number).start for number in range(3)] == [20, 25, 0]
     assert log.trim("clicks", []) == {0: 20, 1: 25, 2: 0}
     assert len(_read_all(log, 45)) == 45
+
+
+def test_what_is_stored_does_not_add_to_the_work_of_an_append_or_a_tail_read(
+    log: EmbeddedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    for name in ("read_at", "write_at", "sync"):
+        monkeypatch.setattr(DiskFile, name, _counted(getattr(DiskFile, name), calls))
+    work = []
+    for stored in (1_000, 100_000):
+        topic = f"with-{stored}"
+        log.create_topic(topic)
+        log.append(topic, 0, rows_of_bytes([b"x" * 20] * stored))
+        calls.clear()
+        log.append(topic, 0, rows_of_bytes([b"last"]))
+        rows = log.read(topic, 0, stored, ReadLimit()).rows
+        assert rows["value"].to_pylist() == [b"last"]
+        work.append(Counter(calls))
+    assert work[0] == work[1]
 
 
 def test_the_whole_history_is_kept_unless_told_otherwise(log: EmbeddedLog) -> None:

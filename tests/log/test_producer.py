@@ -22,6 +22,7 @@ from penstock.log.port import Appended, ReadLimit, WriterStamp
 from penstock.log.pressure import Pressure, lag_of
 from penstock.log.producer import Producer
 from penstock.log.record import TopicPartition
+from penstock.log.topic import TopicConfig
 
 NO_LINGER = timedelta(0)
 
@@ -82,6 +83,19 @@ def test_a_function_of_the_user_may_choose(log: EmbeddedLog) -> None:
     by_length = CustomPartitioner(lambda key, partitions: len(key or b"") % partitions)
     with Producer(log, partitioner=by_length) as producer:
         assert producer.send("clicks", b"x", key=b"ab").result(10).partition == 2
+
+
+def test_the_partitioner_is_the_producers_and_the_topic_knows_nothing_of_it(
+    log: EmbeddedLog,
+) -> None:
+    before = log.topic("clicks")
+    chosen = []
+    for wanted in range(3):
+        with Producer(log, partitioner=ExplicitPartition(wanted)) as producer:
+            chosen.append(producer.send("clicks", b"x", key=b"k").result(10).partition)
+    assert chosen == [0, 1, 2]
+    assert log.topic("clicks") == before
+    assert not [name for name in TopicConfig.__dataclass_fields__ if "partitioner" in name]
 
 
 def test_whole_tables_are_sent_after_what_was_sent_before(log: EmbeddedLog) -> None:
@@ -202,6 +216,19 @@ def test_after_a_failed_append_other_records_are_not_taken_for_its_repeat() -> N
 
 
 class TestPressure:
+    def test_an_overload_stays_within_the_buffer_and_loses_nothing(self, log: EmbeddedLog) -> None:
+        pressure = Pressure(buffer_bytes=100_000)
+        most = 0
+        with Producer(log, pressure=pressure, linger=NO_LINGER) as producer:
+            for number in range(3_000):
+                producer.send("one", b"%04d" % number * 250)
+                most = max(most, producer._waiting_bytes)
+            assert producer.stats.blocked_seconds > 0
+        assert most <= 100_000
+        assert producer.stats.acknowledged == log.bounds("one", 0).end == 3_000
+        rows = log.read("one", 0, 0, ReadLimit(bytes=10**9)).rows
+        assert [int(value[:4]) for value in rows["value"].to_pylist()] == [*range(3_000)]
+
     def test_block_slows_the_sender_to_the_pace_of_the_group(self, log: EmbeddedLog) -> None:
         place = TopicPartition("one", 0)
         log.commit("slow", {place: 0})

@@ -66,7 +66,7 @@ class ServerProcess:
     def kill(self) -> None:
         """Kill it without a chance to say anything."""
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
 
 @contextmanager
@@ -77,3 +77,5 @@ def server_process(home: Path, port: int = 0) -> Iterator[ServerProcess]:
         yield server
     finally:
         server.kill()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
