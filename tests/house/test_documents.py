@@ -31,9 +31,16 @@ def complete(row: tuple[str, ...]) -> bool:
 
 
 def missing_files(row: tuple[str, ...]) -> list[str]:
-    """The files that a row of the coverage names and that are not there."""
+    """The files and the tests in them that a row of the coverage names and that are not there."""
     names = [name for cell in row[2:] for name in re.findall(r"`([^`\s]+)`", cell)]
-    return [name for name in names if not (ROOT / name.partition("::")[0]).exists()]
+    return [name for name in names if not is_there(name)]
+
+
+def is_there(name: str) -> bool:
+    """Whether a file exists, and in it the test that may follow after two colons."""
+    file, _, test = name.partition("::")
+    path = ROOT / file
+    return path.exists() and (not test or f"def {test}(" in path.read_text())
 
 
 def test_the_glossary_is_in_order_and_every_word_has_one_meaning() -> None:
@@ -64,6 +71,9 @@ def test_a_broken_link_and_a_missing_file_are_found(tmp_path: Path) -> None:
     document.write_text("[a](a.md) [b](b.md#part) [c](https://example.org/x) [d](#d)\n")
     assert broken_links(document) == ["b.md"]
     assert not complete(("A01", "x", "`Makefile`", "—", ""))
-    assert missing_files(("A01", "x", "`Makefile`", "`tests/none.py::test_x`")) == [
-        "tests/none.py::test_x"
+    here = f"tests/house/{Path(__file__).name}"
+    cell = f"`tests/none.py::test_x`, `{here}::test_none`, `{here}::is_there`, `{here}`"
+    assert missing_files(("A01", "x", "`Makefile`", cell)) == [
+        "tests/none.py::test_x",
+        f"{here}::test_none",
     ]

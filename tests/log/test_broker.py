@@ -226,6 +226,7 @@ def test_what_is_stored_does_not_add_to_the_work_of_an_append_or_a_tail_read(
         rows = log.read(topic, 0, stored, ReadLimit()).rows
         assert rows["value"].to_pylist() == [b"last"]
         work.append(Counter(calls))
+    assert set(work[0]) == {"read_at", "sync", "write_at"}
     assert work[0] == work[1]
 
 

@@ -17,7 +17,7 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.embedded.memory import MemoryStorage
 from penstock.log.murmur2 import partition_of_key
 from penstock.log.open import open_log
-from penstock.log.partitioner import CustomPartitioner, RoundRobin
+from penstock.log.partitioner import CustomPartitioner, Explicit, RoundRobin
 from penstock.log.port import Appended, ReadLimit, WriterStamp
 from penstock.log.pressure import Pressure, lag_of
 from penstock.log.producer import Producer
@@ -91,7 +91,7 @@ def test_the_partitioner_is_the_producers_and_the_topic_knows_nothing_of_it(
     before = log.topic("clicks")
     chosen = []
     for wanted in range(3):
-        with Producer(log, partitioner=ExplicitPartition(wanted)) as producer:
+        with Producer(log, partitioner=Explicit(wanted)) as producer:
             chosen.append(producer.send("clicks", b"x", key=b"k").result(10).partition)
     assert chosen == [0, 1, 2]
     assert log.topic("clicks") == before

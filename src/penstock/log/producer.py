@@ -90,12 +90,12 @@ class Producer:
     ) -> BatchDelivery:
         """Take a record to be sent; the delivery tells when and where it went."""
         with self._changed:
-            buffer = self._buffers.get(topic) or self._open_buffer(topic)
+            buffer = self._buffer(topic)
             size = check_value(buffer.topic, value) + (0 if key is None else len(key))
             if self._waiting_bytes + size > self._pressure.buffer_bytes:
                 if not self._have_room(size):
                     return self._drop(topic)
-                buffer = self._buffers.get(topic) or self._open_buffer(topic)
+                buffer = self._buffer(topic)
             buffer.values.append(value)
             buffer.keys.append(key)
             buffer.timestamps.append(self._now() if timestamp is None else timestamp)
@@ -170,7 +170,10 @@ class Producer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _open_buffer(self, topic: str) -> TopicBuffer:
+    def _buffer(self, topic: str) -> TopicBuffer:
+        known = self._buffers.get(topic)
+        if known is not None and not self._closed:
+            return known
         if self._closed:
             raise UsageError(
                 "PRODUCER_CLOSED",

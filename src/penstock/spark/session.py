@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from penstock.errors import SetupError
 from penstock.spark.cores import available_cores
 from penstock.spark.format import PenstockFormat
+from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -152,7 +153,7 @@ def _java_options(scratch: Path, *, quick_start: bool) -> str:
 
 def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has no types
     # What the JVM itself prints (module warnings, crash reports) would reach the user's terminal.
-    with (scratch / "jvm.txt").open("wb") as words:
+    with (scratch / "jvm.txt").open("wb") as words, unzipped_home(scratch / "home"):
         return launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
 
 

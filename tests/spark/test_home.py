@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.spark.home import unzipped_home
+
+
+def test_spark_is_launched_without_zipped_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    with unzipped_home(tmp_path / "home"):
+        home = Path(os.environ["SPARK_HOME"])
+        assert (home / "bin" / "spark-submit").is_file()
+        assert list((home / "jars").glob("spark-core_*.jar"))
+        assert not (home / "python").exists()
+    assert "SPARK_HOME" not in os.environ
+
+
+def test_a_spark_of_the_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
+    with unzipped_home(tmp_path / "home"):
+        assert os.environ["SPARK_HOME"] == "/opt/spark"
+    assert os.environ["SPARK_HOME"] == "/opt/spark"
+    assert not (tmp_path / "home").exists()
