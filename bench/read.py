@@ -34,7 +34,7 @@ _SHAPES: dict[str, Callable[[int], pa.Table]] = {
     "bytes of 1 KiB": partial(bytes_rows, size=KIB),
     "typed, 6 columns": view_rows,
 }
-_BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB}
+_BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB, "4 MiB": 4 * MIB}
 _METHOD = (
     "A topic is read from its first to its last record by `log.read` in chunks of 8 MiB: Arrow"
     " tables, every checksum verified. The baseline reads the topic's own segment files with"

@@ -220,7 +220,8 @@ def test_what_is_stored_does_not_add_to_the_work_of_an_append_or_a_tail_read(
     for stored in (1_000, 100_000):
         topic = f"with-{stored}"
         log.create_topic(topic)
-        log.append(topic, 0, rows_of_bytes([b"x" * 20] * stored))
+        for _ in range(stored // 1_000):
+            log.append(topic, 0, rows_of_bytes([b"x" * 20] * 1_000))
         calls.clear()
         log.append(topic, 0, rows_of_bytes([b"last"]))
         rows = log.read(topic, 0, stored, ReadLimit()).rows

@@ -15,7 +15,7 @@ from penstock.log.rows import numbers, value_schema
 from penstock.log.storage import Bytes
 from penstock.log.topic import Topic
 
-FRAME_BYTES = 1024 * 1024
+FRAME_BYTES = 4 * 1024 * 1024
 
 
 class EncodedRows(NamedTuple):

@@ -83,7 +83,7 @@ class Frame(NamedTuple):
     @property
     def length(self) -> int:
         """The size of the whole frame on disk, header and padding included."""
-        return HEADER_SIZE + _padded(self.payload_length)
+        return HEADER_SIZE + (self.payload_length + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
     @property
     def is_marker(self) -> bool:

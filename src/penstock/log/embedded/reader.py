@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.errors import OffsetError
 from penstock.log.embedded.decisions import TransactionDecisions
-from penstock.log.embedded.frame import Frame
+from penstock.log.embedded.frame import HEADER_SIZE, Frame
 from penstock.log.embedded.gathered import Gathered
 from penstock.log.embedded.head import Head
 from penstock.log.embedded.index import (
@@ -53,6 +53,14 @@ class _Place(NamedTuple):
     max_timestamp: int
 
 
+class _Cursor(NamedTuple):
+    """Where an offset lies; the length of the frame there is 0 where it is not known."""
+
+    name: str
+    position: int
+    length: int
+
+
 class PartitionReader:
     """Gives rows of one partition; any number of readers, in any process, at any time."""
 
@@ -69,7 +77,7 @@ class PartitionReader:
         self._generation = 0
         self._files: OrderedDict[str, File] = OrderedDict()
         self._indexes: OrderedDict[str, list[IndexEntry]] = OrderedDict()
-        self._cursors: OrderedDict[tuple[int, int], tuple[str, int]] = OrderedDict()
+        self._cursors: OrderedDict[tuple[int, int], _Cursor] = OrderedDict()
 
     def head(self) -> Head:
         """The newest head of the partition."""
@@ -213,8 +221,11 @@ class PartitionReader:
         schema = self._columns(limit.columns)
         gathered = Gathered(limit, offset)
         last: StoredFrame | None = None
+        reach = Horizon(stop, horizon.hidden)
         if offset < stop:
-            for stored in self.frames(view, offset, _piece(limit), wanted=gathered.fits):
+            for stored in self.frames(
+                view, offset, self._piece(view, offset, limit), wanted=gathered.fits
+            ):
                 frame = stored.frame
                 if frame.base_offset >= stop:
                     break
@@ -222,7 +233,7 @@ class PartitionReader:
                     self._remember(view, gathered.next_offset, stored)
                     return gathered.chunk(schema)
                 if frame.last_offset >= offset:
-                    self._gather(stored, gathered, Horizon(stop, horizon.hidden))
+                    self._gather(stored, gathered, reach)
                 if gathered.full:
                     self._remember(view, gathered.next_offset, stored)
                     return gathered.chunk(schema)
@@ -281,8 +292,8 @@ class PartitionReader:
 
     def _position_of(self, view: View, place: _Place, offset: int) -> int:
         cursor = self._cursors.get((view.manifest.generation, offset))
-        if cursor is not None and cursor[0] == place.name:
-            return cursor[1]
+        if cursor is not None and cursor.name == place.name:
+            return cursor.position
         is_active = place.base_offset == view.head.active_base
         entries = self._index(place.name, changing=is_active)
         position = position_before_offset(entries, offset)
@@ -316,12 +327,22 @@ class PartitionReader:
                 return int(matching[0]) if matching[0] < horizon.end else None
         return None
 
+    def _piece(self, view: View, offset: int, limit: ReadLimit) -> int:
+        """How much to read from disk at a time: no more than the answer is likely to need."""
+        likely = limit.bytes
+        if limit.records is not None:
+            likely = min(likely, limit.records * _LIKELY_RECORD)
+        piece = min(max(likely, _SMALLEST_PIECE), PIECE)
+        cursor = self._cursors.get((view.manifest.generation, offset))
+        return piece if cursor is None else max(piece, cursor.length + HEADER_SIZE)
+
     def _remember(self, view: View, offset: int, stored: StoredFrame) -> None:
-        position = stored.position
+        """Keep where an offset lies, and how large the frame there is, if it is known."""
+        position, length = stored.position, stored.frame.length
         if stored.frame.next_offset <= offset:
-            position += stored.frame.length
+            position, length = position + length, 0
         name = self._name_at(view, stored.frame.base_offset)
-        self._cursors[view.manifest.generation, offset] = (name, position)
+        self._cursors[view.manifest.generation, offset] = _Cursor(name, position, length)
         if len(self._cursors) > _CURSORS:
             self._cursors.popitem(last=False)
 
@@ -358,11 +379,3 @@ def _rows_between(frame: Frame, rows: pa.RecordBatch, first: int, stop: int) -> 
         return slice(0, rows.num_rows)
     offsets = offsets_of(frame, rows)
     return slice(int(np.searchsorted(offsets, first)), int(np.searchsorted(offsets, stop)))
-
-
-def _piece(limit: ReadLimit) -> int:
-    """How much to read from disk at a time: no more than the answer is likely to need."""
-    likely = limit.bytes
-    if limit.records is not None:
-        likely = min(likely, limit.records * _LIKELY_RECORD)
-    return min(max(likely, _SMALLEST_PIECE), 8 * PIECE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from penstock.errors import CorruptionError
 from penstock.log.embedded.frame import HEADER_SIZE, Frame, decode_header, payload_is_intact
 from penstock.log.storage import File
 
-PIECE = 1024 * 1024
+PIECE = 512 * 1024
 _HEADERS_PIECE = 64 * 1024
 
 
@@ -38,36 +38,50 @@ def read_frames(
     A frame that is not wholly in what was read so far and is not wanted ends the reading:
     it is given without its payload, which was not fetched.
     """
+    size, partial = piece, None
     while position < end:
-        size = min(piece, end - position)
+        size = min(size, end - position)
         data = file.read_at(position, size)
         if len(data) < size:
             raise _corrupt(path, position + len(data), None)
-        start = 0
-        for stored in whole_frames(data, path, position):
-            yield stored
-            start = stored.start + stored.frame.length
-        partial = decode_header(data, start)
-        if partial is not None and not wanted(partial):
-            yield StoredFrame(partial, position + start, pa.py_buffer(b""), 0)
-            return
-        if start == 0:
-            piece = _larger_piece(memoryview(data), path, position, end)
+        start, partial = yield from whole_frames(data, path, position, partial)
         position += start
+        if partial is None:
+            size = piece
+            continue
+        if not wanted(partial):
+            yield StoredFrame(partial, position, pa.py_buffer(b""), 0)
+            return
+        if position + partial.length > end:
+            raise _corrupt(path, position, partial.base_offset)
+        # A large frame is read by itself, with the header of the one after it: nothing is read
+        # twice, and its checksum is computed while it is still in the processor's cache.
+        size = max(piece, partial.length + HEADER_SIZE)
 
 
-def whole_frames(data: bytes, path: str, position: int) -> Iterator[StoredFrame]:
-    """Give the frames that lie wholly in bytes read from a position on."""
+def whole_frames(
+    data: bytes, path: str, position: int, first: Frame | None = None
+) -> Generator[StoredFrame, None, tuple[int, Frame | None]]:
+    """Give the frames that lie wholly in bytes read from a position on.
+
+    Returns where they end, and the header of the frame that begins there, if it is in the
+    bytes. `first` is the header at the beginning, where it is known already.
+    """
     view, buffer, start = memoryview(data), pa.py_buffer(data), 0
+    frame = first
     while start + HEADER_SIZE <= len(data):
-        frame = _header(view, start, path, position)
+        if frame is None:
+            frame = _header(view, start, path, position)
         stop = start + frame.length
         if stop > len(data):
-            return
+            return start, frame
         if not payload_is_intact(frame, view[start + HEADER_SIZE : stop]):
             raise _corrupt(path, position + start, frame.base_offset)
         yield StoredFrame(frame, position + start, buffer, start)
-        start = stop
+        start, frame = stop, None
+    if start == 0:
+        raise _corrupt(path, position, None)
+    return start, None
 
 
 def read_headers(file: File, path: str, position: int, end: int) -> Iterator[tuple[Frame, int]]:
@@ -100,15 +114,6 @@ def _header(view: memoryview, start: int, path: str, position: int) -> Frame:
     if frame is None:
         raise _corrupt(path, position + start, None)
     return frame
-
-
-def _larger_piece(view: memoryview, path: str, position: int, end: int) -> int:
-    if len(view) < HEADER_SIZE:
-        raise _corrupt(path, position, None)
-    frame = _header(view, 0, path, position)
-    if position + frame.length > end:
-        raise _corrupt(path, position, frame.base_offset)
-    return max(frame.length, len(view))
 
 
 def _corrupt(path: str, position: int, offset: int | None) -> CorruptionError:
