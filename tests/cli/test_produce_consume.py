@@ -14,6 +14,8 @@ import pytest
 
 from tests.cli.shell import Cli, shell, start
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_five_steps_of_the_course_in_a_shell(working_directory: Path) -> None:
     """Start nothing, start nothing; create, produce, consume."""

@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.house.survey import ROOT
+
+pytestmark = pytest.mark.slow
 
 README = (ROOT / "README.md").read_text()
 

@@ -23,6 +23,8 @@ from penstock.log.record import TopicPartition
 from penstock.log.rows import rows_of_bytes
 from penstock.log.topic import TopicConfig
 
+pytestmark = pytest.mark.slow
+
 WRITE = """
 import sys
 from penstock.log.open import open_log

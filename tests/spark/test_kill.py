@@ -61,7 +61,13 @@ def run_pipeline(
     command = [sys.executable, "-m", "tests.spark.pipeline", str(home), str(checkpoint)]
     # A group of its own, so that the kill takes Spark's JVM along with Python.
     child = subprocess.Popen(
-        command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=PROJECT,
+        # What a killed Spark leaves behind goes with the test.
+        env={**os.environ, "TMPDIR": str(checkpoint.parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     with child:
         assert child.stdout is not None

@@ -17,7 +17,15 @@ def clock() -> ManualClock:
     return ManualClock(NOW)
 
 
-@pytest.fixture(params=sorted(LOG_ADAPTERS))
+# The fast loop runs the two adapters that cost least; `make test` runs all.
+_FAST = {"disk", "memory"}
+_PARAMETERS = [
+    pytest.param(name, marks=() if name in _FAST else pytest.mark.slow)
+    for name in sorted(LOG_ADAPTERS)
+]
+
+
+@pytest.fixture(params=_PARAMETERS)
 def open_again(
     request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
 ) -> Iterator[OpenLog]:

@@ -97,6 +97,7 @@ def test_a_topic_created_anew_begins_at_zero(log: Log) -> None:
     ("schema", "code"),
     [
         (pa.schema([("_key", pa.binary())]), "COLUMN_NAME"),
+        (pa.schema([("_partition", pa.int32())]), "COLUMN_NAME"),
         (pa.schema([("a", pa.int64()), ("a", pa.int64())]), "COLUMN_NAME"),
         (pa.schema([("a", pa.dictionary(pa.int8(), pa.string()))]), "COLUMN_TYPE"),
     ],

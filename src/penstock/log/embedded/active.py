@@ -91,7 +91,7 @@ def follow_frame(head: Head, frame: Frame) -> Head:
         head,
         end_offset=frame.next_offset,
         end_position=head.end_position + frame.length,
-        active_records=head.active_records + frame.records,
+        active_records=head.active_records + (0 if frame.is_marker else frame.records),
         active_min_timestamp=min(head.active_min_timestamp, *times)
         if times
         else head.active_min_timestamp,

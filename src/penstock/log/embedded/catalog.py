@@ -12,7 +12,7 @@ from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.head import HEAD_FILE, Head, create_head
 from penstock.log.embedded.manifest import encode_manifest, manifest_file, segment_name
 from penstock.log.embedded.sealed_json import seal, unseal
-from penstock.log.record import SYSTEM_COLUMNS
+from penstock.log.record import RESERVED_COLUMNS, SYSTEM_COLUMNS
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig, check_partition_count, check_topic_name
 from penstock.log.topic_document import topic_from_document, topic_to_document
@@ -127,12 +127,13 @@ def _exists(name: str) -> TopicError:
 def _check_schema(name: str, schema: pa.Schema | None) -> None:
     if schema is None:
         return
+    reserved = (*SYSTEM_COLUMNS, *RESERVED_COLUMNS)
     for field in schema:
-        if field.name in SYSTEM_COLUMNS or schema.names.count(field.name) > 1:
+        if field.name in reserved or schema.names.count(field.name) > 1:
             raise SchemaError(
                 "COLUMN_NAME",
                 f'column "{field.name}" of topic "{name}" is reserved or stands twice',
-                hint=f"Rename it; reserved are {', '.join(SYSTEM_COLUMNS)}.",
+                hint=f"Rename it; reserved are {', '.join(reserved)}.",
             )
         if pa.types.is_dictionary(field.type):
             raise SchemaError(

@@ -36,8 +36,8 @@ class SegmentWriter:
         """Add a frame at the end."""
         self._waiting.extend(parts)
         self._size += frame.length
-        self._records += frame.records
         if frame.records and not frame.is_marker:
+            self._records += frame.records
             self._min_timestamp = min(self._min_timestamp, frame.min_timestamp)
             self._max_timestamp = max(self._max_timestamp, frame.max_timestamp)
         if self._size - self._indexed >= index_interval:
