@@ -18,8 +18,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from penstock.log.record import OFFSET_COLUMN, TIMESTAMP_COLUMN
-from penstock.spark.schema import PARTITION_COLUMN
+from penstock.log.record import OFFSET_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
 
 _LEAST = -(2**63)
 _MOST = 2**63 - 1

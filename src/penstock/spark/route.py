@@ -14,10 +14,15 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.errors import SchemaError, TopicError
 from penstock.log.partitioner import DefaultPartitioner
 from penstock.log.port import Log
-from penstock.log.record import KEY_COLUMN, OFFSET_COLUMN, SYSTEM_COLUMNS
+from penstock.log.record import (
+    KEY_COLUMN,
+    OFFSET_COLUMN,
+    PARTITION_COLUMN,
+    SYSTEM_COLUMNS,
+    TOPIC_COLUMN,
+)
 from penstock.log.rows import fit_rows, integer_array, record_sizes, value_schema
 from penstock.log.topic import Topic
-from penstock.spark.schema import PARTITION_COLUMN, TOPIC_COLUMN
 
 
 class Routed(NamedTuple):

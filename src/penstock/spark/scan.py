@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 
 from penstock.errors import OffsetError, SchemaError
 from penstock.log.port import Log, ReadLimit
-from penstock.log.record import TIMESTAMP_COLUMN
+from penstock.log.record import PARTITION_COLUMN, TIMESTAMP_COLUMN
 from penstock.spark.filters import ALL, Span
-from penstock.spark.schema import PARTITION_COLUMN
 from penstock.spark.split import Split
 
 _READ_BYTES = 8 * 1024 * 1024

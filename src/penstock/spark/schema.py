@@ -23,12 +23,9 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaError, did_you_mean
-from penstock.log.record import OFFSET_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.record import OFFSET_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
 from penstock.log.rows import row_schema
 from penstock.log.topic import Topic
-
-PARTITION_COLUMN = "_partition"
-TOPIC_COLUMN = "_topic"
 
 # Arrow has types that Spark has not: each goes to the narrowest one that holds its values.
 _WIDER: dict[pa.DataType, DataType] = {

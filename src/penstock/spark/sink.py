@@ -23,11 +23,10 @@ from typing_extensions import override
 
 from penstock.errors import SchemaError, UsageError, did_you_mean
 from penstock.log.port import Log
-from penstock.log.record import SYSTEM_COLUMNS
+from penstock.log.record import PARTITION_COLUMN, SYSTEM_COLUMNS, TOPIC_COLUMN
 from penstock.log.rows import value_schema
 from penstock.spark.options import SinkOptions
 from penstock.spark.route import Router
-from penstock.spark.schema import PARTITION_COLUMN, TOPIC_COLUMN
 from penstock.spark.stage import Staged, discard, stage, staged_rows
 
 if TYPE_CHECKING:

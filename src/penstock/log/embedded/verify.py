@@ -158,7 +158,8 @@ def _check_segment(storage: Storage, directory: str, segment: SealedSegment) -> 
                 continue
             if frame.base_offset < expected or frame.next_offset > segment.next_offset:
                 yield Finding(path, position, f"offset {frame.base_offset} is out of its order")
-            expected, records = frame.next_offset, records + frame.records
+            expected = frame.next_offset
+            records += 0 if frame.is_marker else frame.records
             ends[end] = frame.next_offset
     finally:
         file.close()
