@@ -94,6 +94,7 @@ def _round(scale: Scale, case: _Case, appends: int) -> list[float]:
                 target=_listen, args=(far, home, case.read, appends), daemon=True
             )
             reader.start()
+            log.append("t", 0, rows_of_bytes([b"before"]))
             far.close()
             near.recv()
             _append_now_and_then(log, appends)
@@ -119,6 +120,8 @@ def _listen(
     latencies: list[float] = []
     with open_log(home) as log:
         values = read(log)
+        # One record before the clock runs: the reader has started when it has that.
+        next(values)
         far.send("ready")
         while len(latencies) < appends:
             (sent_at,) = _MOMENT.unpack(next(values))
