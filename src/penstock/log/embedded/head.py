@@ -7,6 +7,7 @@ or a flipped bit leaves the other one valid.
 
 from __future__ import annotations
 
+import functools
 import struct
 import time
 from dataclasses import dataclass, replace
@@ -144,9 +145,10 @@ def decode_head(slot: bytes | memoryview) -> Head | None:
 def read_head(file: File, path: str) -> Head:
     """Give the newest valid slot."""
     for _ in range(_TRIES):
-        data = memoryview(file.read_at(0, 2 * SLOT_SIZE))
-        slots = [decode_head(data[:SLOT_SIZE]), decode_head(data[SLOT_SIZE:])]
-        valid = [slot for slot in slots if slot is not None]
+        data = file.read_at(0, 2 * SLOT_SIZE)
+        # Mostly both slots are the same, and the same as at the last look.
+        slots = {data[:SLOT_SIZE], data[SLOT_SIZE:]}
+        valid = [head for slot in slots if (head := _decoded(slot)) is not None]
         if valid:
             return max(valid, key=lambda head: head.change)
         # A reader held up in mid-read may have met one slot after the other being written.
@@ -156,6 +158,11 @@ def read_head(file: File, path: str) -> Head:
         f'both slots of the head file "{path}" fail their checksum (byte 0 and {SLOT_SIZE})',
         hint="Run `penstock log repair` to rebuild the head from the segments.",
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def _decoded(slot: bytes) -> Head | None:
+    return decode_head(slot)
 
 
 def publish_head(file: File, head: Head) -> Head:

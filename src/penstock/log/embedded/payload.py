@@ -33,6 +33,7 @@ from penstock.log.rows import HEADERS_TYPE, integer_array, numbers
 
 _FEW = 4
 _SMALL = 4096
+_MOST_NULLS = 1 << 18
 CODECS: dict[str, int] = {"none": 0, "lz4": 1, "zstd": 2}
 _CODEC_NAMES = {1: "lz4", 2: "zstd"}
 _OPTIONAL = (
@@ -86,6 +87,18 @@ def offsets_of(frame: Frame, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
     return np.arange(frame.base_offset, frame.base_offset + rows.num_rows, dtype=np.int64)
 
 
+def _nulls(count: int, kind: pa.DataType) -> pa.Array:
+    """A column of nulls, a piece of one made before where it is not too long."""
+    if count > _MOST_NULLS:
+        return pa.nulls(count, kind)
+    return _many_nulls(1 << max(count - 1, 1).bit_length(), kind).slice(0, count)
+
+
+@lru_cache(maxsize=64)
+def _many_nulls(count: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(count, kind)
+
+
 def complete_rows(
     rows: Sequence[pa.RecordBatch], offsets: npt.NDArray[np.int64], schema: pa.Schema
 ) -> pa.Table:
@@ -105,5 +118,5 @@ def complete_rows(
         elif field.name in known:
             columns.append(stored.column(field.name))
         else:
-            columns.append(pa.nulls(stored.num_rows, field.type))
+            columns.append(_nulls(stored.num_rows, field.type))
     return pa.Table.from_arrays(columns, schema=schema)
