@@ -21,8 +21,14 @@ def blocks(language: str) -> list[str]:
 
 
 def runnable(block: str) -> str:
-    """The commands of a block that use Penstock; the environment is there already."""
-    return "".join(line for line in block.splitlines(keepends=True) if "penstock " in line)
+    """The commands of a block that use Penstock; the environment is there already.
+
+    Installing completion asks which shell the user sits in: here that may be make's own.
+    """
+    lines = block.splitlines(keepends=True)
+    return "".join(
+        line for line in lines if "penstock " in line and "--install-completion" not in line
+    )
 
 
 def run(command: list[str], folder: Path) -> str:
