@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
@@ -54,8 +58,15 @@ def conclude(flow: Flow, *, interrupted: bool) -> int:
     )
     say(console, f"The log is in {flow.home}; look at it with")
     for command in (f"topics describe {ENRICHED}", f"consume {ENRICHED} --from-beginning --max 5"):
-        say(console, f"  PENSTOCK_HOME={flow.home} penstock {command}")
+        say(console, f"  PENSTOCK_HOME={flow.home} {_program()} {command}")
     return 1 if repeated or (missing and not interrupted) else 0
+
+
+def _program() -> str:
+    """How the reader can call Penstock: by name where it is on the path, else where it lies."""
+    if shutil.which("penstock"):
+        return "penstock"
+    return os.path.relpath(Path(sys.executable).with_name("penstock"))
 
 
 def say(console: Console, words: str) -> None:

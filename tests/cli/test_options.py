@@ -10,6 +10,8 @@ import typer
 
 from penstock.cli.options import TopicArgument, complete_topic
 
+pytestmark = pytest.mark.slow
+
 HEAVY = "{'numpy', 'pandas', 'polars', 'pyarrow', 'pyspark'}"
 
 

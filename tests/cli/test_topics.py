@@ -254,6 +254,7 @@ def test_a_wrong_command_line_is_a_usage_error(cli: Cli, words: list[str]) -> No
     assert cli(*words).code == 2
 
 
+@pytest.mark.slow
 def test_the_shell_completes_topics_and_groups(cli: Cli) -> None:
     for name in ("avg", "avocado", "other"):
         cli.ok("topics", "create", name)

@@ -228,6 +228,7 @@ def test_a_slow_consumer_falls_behind_without_holding_up_its_producer(
     assert sum(slow.lag().values()) == 0
 
 
+@pytest.mark.slow
 def test_more_consumers_finish_sooner(log: Log, consumer: Callable[..., Consumer]) -> None:
     produce(log, 20)
     alone = consumer("one")

@@ -12,6 +12,8 @@ from penstock.log.assign.subscription import Subscription, in_member_order
 from tests.log.assign import groups
 from tests.log.assign.groups import check_valid, reads
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["range", "round-robin", "sticky"])
 @given(topics=groups.topics, members=groups.members, racks=groups.racks)

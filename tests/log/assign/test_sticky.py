@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from penstock.log.assign.subscription import Assignment, Subscription
 from penstock.log.record import TopicPartition
 from tests.log.assign import groups
 from tests.log.assign.groups import check_even, part, parts, reads, shown
+
+pytestmark = pytest.mark.slow
 
 
 def rejoined(

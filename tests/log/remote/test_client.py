@@ -28,6 +28,8 @@ from penstock.log.topic import TopicConfig
 from tests.log.channel.kit import eventually
 from tests.log.remote.kit import Served, served
 
+pytestmark = pytest.mark.slow
+
 CLICKS = TopicPartition("clicks", 0)
 ROWS = rows_of_bytes([b"x"])
 

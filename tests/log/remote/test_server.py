@@ -25,6 +25,8 @@ from penstock.log.rows import rows_of_bytes
 from tests.log.channel.kit import eventually
 from tests.log.remote.kit import Served, served
 
+pytestmark = pytest.mark.slow
+
 ROWS = rows_of_bytes([b"x"])
 
 
