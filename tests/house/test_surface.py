@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,19 @@ def test_the_command_line_starts_without_anything_heavy(arguments: list[str]) ->
 
 def test_a_heavy_import_would_be_seen() -> None:
     assert loaded_after("import numpy") == {"numpy"}
+
+
+def test_reading_and_writing_a_log_does_not_load_pandas(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "import penstock as ps\n"
+        "with ps.open_log(sys.argv[1]) as log:\n"
+        "    log.create_topic('t', partitions=2)\n"
+        "    with ps.Producer(log) as producer:\n"
+        "        producer.send('t', b'a', key=b'k')\n"
+        "        producer.send('t', b'b')\n"
+        "    with ps.Consumer(log, 't', start='earliest') as consumer:\n"
+        "        while consumer.poll(0.01): pass\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)

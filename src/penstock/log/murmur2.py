@@ -13,7 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from penstock.log.rows import null_mask
+
 Hashes: TypeAlias = npt.NDArray[np.int32]
+
 _Words: TypeAlias = npt.NDArray[np.uint32]
 _Bytes: TypeAlias = npt.NDArray[np.uint8]
 _Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -84,7 +87,7 @@ def _layout(keys: pa.Array) -> tuple[_Numbers, _Numbers, _Bytes]:
         offsets = stored[first : first + len(keys) + 1].astype(np.int64)
     lengths = np.diff(offsets)
     if keys.null_count:
-        lengths[keys.is_null().to_numpy(zero_copy_only=False)] = 0
+        lengths[null_mask(keys)] = 0
     data = np.frombuffer(data_buffer if data_buffer is not None else b"", dtype=np.uint8)
     return offsets[:-1], lengths, data
 

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from penstock.errors import TopicError, did_you_mean
 from penstock.log.murmur2 import partition_column
+from penstock.log.rows import null_mask, numbers
 from penstock.log.sticky import Partitions, Sizes, StickyChoice
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class DefaultPartitioner(Partitioner):
             return choice.spread(sizes, partitions, available)
         chosen = partition_column(keys, partitions)
         if keys.null_count:
-            keyless = _is_null(keys)
+            keyless = null_mask(keys)
             chosen[keyless] = choice.spread(sizes[keyless], partitions, available)
         return chosen
 
@@ -133,7 +134,7 @@ class KeyHash(Partitioner):
         if keys is None:
             return self._scatter(len(sizes), partitions, available)
         if self._hash_name == "murmur2":
-            chosen, keyless = partition_column(keys, partitions), _is_null(keys)
+            chosen, keyless = partition_column(keys, partitions), null_mask(keys)
         else:
             hashes, keyless = _crc32_column(keys)
             chosen = (hashes % partitions).astype(np.int32)
@@ -231,13 +232,6 @@ def _random_draw() -> Callable[[], int]:
     return lambda: source.getrandbits(31)
 
 
-def _is_null(keys: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    nulls: np.ndarray[tuple[int], np.dtype[np.bool_]] = keys.is_null().to_numpy(
-        zero_copy_only=False
-    )
-    return nulls
-
-
 def _crc32_column(
     keys: pa.Array,
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
@@ -246,5 +240,5 @@ def _crc32_column(
     distinct = encoded.dictionary.to_pylist()
     hashes = np.array([zlib.crc32(key or b"") for key in distinct], dtype=np.int64)
     empty = np.array([not key for key in distinct], dtype=np.bool_)
-    rows = encoded.indices.to_numpy(zero_copy_only=False)
+    rows = numbers(encoded.indices, np.int32)
     return hashes[rows], empty[rows]

@@ -80,6 +80,16 @@ def numbers(column: pa.Array, kind: type[Number]) -> npt.NDArray[Number]:
     return whole[column.offset : column.offset + len(column)]
 
 
+def null_mask(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which rows of a column are null."""
+    validity = column.buffers()[0] if column.null_count else None
+    if validity is None:
+        return np.zeros(len(column), np.bool_)
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+    mask: npt.NDArray[np.bool_] = bits[column.offset : column.offset + len(column)] == 0
+    return mask
+
+
 def headers_array(items: Iterable[Headers]) -> pa.Array:
     """Make a column of headers; a record without any has null."""
     rows = [

@@ -53,7 +53,7 @@ class Gathered:
             self._run(list(parts), schema)
             for _, parts in groupby(self._parts, key=lambda part: part[0].flags & LAYOUT)
         ]
-        rows = pa.concat_tables(runs) if runs else schema.empty_table()
+        rows = pa.concat_tables(runs) if runs else pa.Table.from_batches([], schema)
         return Chunk(rows, self.next_offset if next_offset is None else next_offset)
 
     def _run(self, parts: list[tuple[Frame, pa.RecordBatch, slice]], schema: pa.Schema) -> pa.Table:
