@@ -21,7 +21,7 @@ from penstock.log.partitioner import DefaultPartitioner, Partitioner
 from penstock.log.port import Appended, Log, WriterStamp
 from penstock.log.pressure import LagGauge, Pressure
 from penstock.log.record import KEY_COLUMN, Headers, TopicPartition, Value
-from penstock.log.rows import record_sizes
+from penstock.log.rows import integer_array, record_sizes
 
 _ASK_AGAIN = 0.02
 _RETRIES = 2
@@ -127,7 +127,7 @@ class Producer:
             part = (
                 rows
                 if len(rows) == (chosen == number).sum()
-                else rows.take(pa.array(np.flatnonzero(chosen == number)))
+                else rows.take(integer_array(np.flatnonzero(chosen == number)))
             )
             done.append(self._append(TopicPartition(topic, int(number)), part))
         return done
@@ -272,7 +272,7 @@ class Producer:
             self.stats.spilled += len(buffer)
         for number in np.unique(chosen):
             members = np.flatnonzero(chosen == number)
-            part = rows if len(members) == len(buffer) else rows.take(pa.array(members))
+            part = rows if len(members) == len(buffer) else rows.take(integer_array(members))
             done = self._append(TopicPartition(target, int(number)), part)
             offsets[members] = np.arange(done.base_offset, done.base_offset + len(members))
         self._gauge.appended(target, len(buffer))
