@@ -13,16 +13,17 @@ import pyarrow as pa
 from bench.measure import alternate, seconds
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
-from bench.workload import KIB, MEGABYTE, MIB, VIEWS, as_bytes, bytes_rows, view_rows
+from bench.workload import (
+    BATCH_BYTES,
+    MEGABYTE,
+    MIB,
+    SHAPES,
+    VIEWS,
+    as_bytes,
+)
 from penstock.log.open import open_log
 from penstock.log.topic import Fsync, TopicConfig
 
-_SHAPES: dict[str, Callable[[int], pa.Table]] = {
-    "bytes of 100": partial(bytes_rows, size=100),
-    "bytes of 1 KiB": partial(bytes_rows, size=KIB),
-    "typed, 6 columns": view_rows,
-}
-_BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB, "4 MiB": 4 * MIB}
 _METHOD = (
     "Arrow tables are appended to a topic of one partition; the plain file gets the buffers of"
     " the same tables, already joined, by one `write` a batch. With `fsync=always` each append"
@@ -52,8 +53,8 @@ def run(scale: Scale) -> Result:
     measures = [
         _measure(scale, f"{shape}, batches of {size}", _batch(shape, size), fsync, (total, most))
         for fsync in fsyncs
-        for shape in _SHAPES
-        for size in _BATCH_BYTES
+        for shape in SHAPES
+        for size in BATCH_BYTES
     ]
     return Result(
         name="append",
@@ -67,9 +68,9 @@ def run(scale: Scale) -> Result:
 
 
 def _batch(shape: str, size: str) -> pa.Table:
-    make = _SHAPES[shape]
+    make = SHAPES[shape]
     record_bytes = make(1000).nbytes / 1000
-    return make(int(_BATCH_BYTES[size] / record_bytes))
+    return make(int(BATCH_BYTES[size] / record_bytes))
 
 
 def _measure(

@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
 from crc32c import crc32c
 
 from bench.measure import Run, alternate, repeat, seconds
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
 from bench.workload import (
-    KIB,
+    BATCH_BYTES,
     MEGABYTE,
     MIB,
+    SHAPES,
     VIEWS,
     bytes_rows,
     fill,
     segment_files,
-    view_rows,
 )
 from penstock.log.consumer import Consumer
 from penstock.log.embedded.log import EmbeddedLog
@@ -29,12 +28,6 @@ from penstock.log.port import ReadLimit
 from penstock.log.topic import TopicConfig
 
 _CHUNK = 8 * MIB
-_SHAPES: dict[str, Callable[[int], pa.Table]] = {
-    "bytes of 100": partial(bytes_rows, size=100),
-    "bytes of 1 KiB": partial(bytes_rows, size=KIB),
-    "typed, 6 columns": view_rows,
-}
-_BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB, "4 MiB": 4 * MIB}
 _METHOD = (
     "A topic is read from its first to its last record by `log.read` in chunks of 8 MiB: Arrow"
     " tables, every checksum verified. The baseline reads the topic's own segment files with"
@@ -49,8 +42,8 @@ def run(scale: Scale) -> Result:
     """Measure chunks of Arrow for three kinds of rows, and records one by one."""
     total = scale.of(256 * MIB, 2 * MIB)
     measures: list[Measure] = []
-    for shape in _SHAPES:
-        for size in _BATCH_BYTES:
+    for shape in SHAPES:
+        for size in BATCH_BYTES:
             measures += _chunks(scale, f"{shape}, stored in batches of {size}", shape, size, total)
     records = scale.of(1_000_000, 10_000)
     return Result(
@@ -65,8 +58,8 @@ def run(scale: Scale) -> Result:
 
 
 def _chunks(scale: Scale, label: str, shape: str, size: str, total: int) -> Iterator[Measure]:
-    make = _SHAPES[shape]
-    batch = make(int(_BATCH_BYTES[size] / (make(1000).nbytes / 1000)))
+    make = SHAPES[shape]
+    batch = make(int(BATCH_BYTES[size] / (make(1000).nbytes / 1000)))
     with scale.home() as home, open_log(home) as log:
         schema = None if batch.schema.names == ["value"] else VIEWS
         log.create_topic("t", schema=schema, config=TopicConfig(fsync="os"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +83,12 @@ def segment_files(home: Path) -> list[Path]:
 def _words(stem: str, count: int, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
     words = pa.array([f"/{stem}/{number:04d}" for number in range(count)])
     return words.take(integer_array(chosen))
+
+
+# What is appended and read, and in batches of which size.
+SHAPES: dict[str, Callable[[int], pa.Table]] = {
+    "bytes of 100": partial(bytes_rows, size=100),
+    "bytes of 1 KiB": partial(bytes_rows, size=KIB),
+    "typed, 6 columns": view_rows,
+}
+BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB, "4 MiB": 4 * MIB}

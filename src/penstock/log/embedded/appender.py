@@ -126,19 +126,14 @@ class PartitionAppender:
         return published
 
     def publish_durably(self, head: Head) -> Head:
-        """Publish a head in both slots and return when neither a crash nor a tear can undo it."""
-        published = self.publish(self.publish(head))
+        """Publish a head and return when neither a crash nor a tear can undo it."""
+        published = self.publish(head)
         self._head_file.sync()
         return published
 
     def seal(self, head: Head) -> Head:
         """Seal the active segment inside `locked`; give the new head."""
         return self._seal(head)
-
-    def last_sequence(self, writer_id: int, epoch: int) -> int:
-        """The last sequence a writer has used here; -1 where it has not written."""
-        with self.locked():
-            return self._writers.table.last_sequence(writer_id, epoch)
 
     def last_appends(self) -> dict[int, LastAppend]:
         """The last append of every writer this partition remembers."""

@@ -106,10 +106,11 @@ def encode_frame(frame: Frame, payload: Bytes = b"") -> list[Bytes]:
     size = memoryview(payload).nbytes
     if not size:
         return [encode_header(frame._replace(payload_crc=0, payload_length=0))]
-    padding = _PADDING[: _padded(size) - size]
+    sized = frame._replace(payload_length=size)
+    padding = _PADDING[: sized.length - HEADER_SIZE - size]
     checksum = crc32c(padding, crc32c(payload))
     return [
-        encode_header(frame._replace(payload_crc=checksum, payload_length=size)),
+        encode_header(sized._replace(payload_crc=checksum)),
         payload,
         padding,
     ]
@@ -144,7 +145,3 @@ def decode_header(data: Bytes, start: int = 0) -> Frame | None:
 def payload_is_intact(frame: Frame, stored: Bytes) -> bool:
     """Whether the bytes after a header (payload and padding) are those that were written."""
     return crc32c(stored) == frame.payload_crc if frame.payload_length else True
-
-
-def _padded(size: int) -> int:
-    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT

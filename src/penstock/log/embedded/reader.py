@@ -200,10 +200,6 @@ class PartitionReader:
             file = self._file(place.name)
             yield from read_frames(file, path, begin, place.end, piece, wanted=wanted)
 
-    def file(self, name: str) -> File:
-        """Open a segment's file, or give the one that is open."""
-        return self._file(name)
-
     def _let_go(self, view: View) -> None:
         """Drop the files of segments that were cleaned away, so that their disk space is free."""
         if view.manifest.generation == self._generation:

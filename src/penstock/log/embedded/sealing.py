@@ -27,7 +27,7 @@ def prepare_sealing(storage: Storage, directory: str, head: Head) -> ActiveSegme
     manifest = storage.open(f"{directory}/{manifest_file(head.manifest_generation)}", write=True)
     try:
         position = HEADER_SIZE + head.sealed_count * ENTRY_SIZE
-        manifest.write_at(position, [encode_entry(_sealed(head))])
+        manifest.write_at(position, [encode_entry(active_segment(head))])
         manifest.sync()
     finally:
         manifest.close()
@@ -51,7 +51,8 @@ def head_after_sealing(head: Head) -> Head:
     )
 
 
-def _sealed(head: Head) -> SealedSegment:
+def active_segment(head: Head) -> SealedSegment:
+    """The published part of the active segment, as if it were sealed now."""
     return SealedSegment(
         head.active_base,
         head.end_offset,

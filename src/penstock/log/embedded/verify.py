@@ -20,6 +20,7 @@ from penstock.log.embedded.manifest import (
 )
 from penstock.log.embedded.root import ROOT_FILE
 from penstock.log.embedded.sealed_json import unseal
+from penstock.log.embedded.sealing import active_segment
 from penstock.log.embedded.segment_scan import scan_segment
 from penstock.log.embedded.transaction_file import TRANSACTIONS
 from penstock.log.embedded.writers import WRITERS_FILE
@@ -120,19 +121,6 @@ def _check_files(storage: Storage, directory: str, head: Head) -> Iterator[Findi
         for segment in read_manifest(storage, path, head.sealed_count).segments:
             yield from _check_segment(storage, directory, segment)
     yield from _check_segment(storage, directory, active_segment(head))
-
-
-def active_segment(head: Head) -> SealedSegment:
-    """The published part of the active segment, as if it were sealed now."""
-    return SealedSegment(
-        head.active_base,
-        head.end_offset,
-        0,
-        head.end_position,
-        head.active_records,
-        head.active_min_timestamp,
-        head.active_max_timestamp,
-    )
 
 
 def _checked(path: str, read: Callable[[], object]) -> Iterator[Finding]:
