@@ -4,6 +4,9 @@ PenstockError
 ├── ConfigError        a setting is missing, misspelt or of the wrong kind
 ├── SetupError         the machine lacks something: Java, memory, a package, write access
 ├── SchemaError        rows or columns do not fit the schema of a topic
+├── ModelError         a program that contradicts itself: window, trigger, relation
+├── PlanError          a program that cannot be run as it is written
+├── StateError         the stored state of an operator cannot be used
 ├── LogError           the log itself
 │   ├── TopicError         a topic or partition: name, existence, settings
 │   ├── RecordError        a record that cannot be stored
@@ -56,6 +59,18 @@ class SetupError(PenstockError):
 
 class SchemaError(PenstockError):
     """Rows or columns do not fit a schema."""
+
+
+class ModelError(PenstockError):
+    """A program contradicts itself."""
+
+
+class PlanError(PenstockError):
+    """A program cannot be run as it is written."""
+
+
+class StateError(PenstockError):
+    """The stored state of an operator cannot be used."""
 
 
 class LogError(PenstockError):

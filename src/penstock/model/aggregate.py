@@ -1,0 +1,86 @@
+"""Fold the rows of one key, and of one window, into results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from penstock.errors import ModelError
+from penstock.model.measure import Measure, measure_type
+from penstock.model.refine import Refinement
+from penstock.model.relation import Relation
+from penstock.model.signature import expr_type
+from penstock.model.trigger import DEFAULT, EACH_ROW, Trigger
+from penstock.model.window import Buffered, Session, Window
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import BOOLEAN, INT32, STRING, TIMESTAMP
+
+WINDOW_START = "window_start"
+WINDOW_END = "window_end"
+WINDOW_FIELDS = (Field(WINDOW_START, TIMESTAMP), Field(WINDOW_END, TIMESTAMP))
+PANE_FIELDS = (
+    Field("pane_index", INT32, nullable=False),
+    Field("pane_timing", STRING, nullable=False),
+    Field("pane_first", BOOLEAN, nullable=False),
+    Field("pane_last", BOOLEAN, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Relation):
+    """One row for each key, or each key and window, and its refinements.
+
+    Where: `window`, or none for a running result. When: `trigger`. How: `refinement`.
+    What: `measures`. With `panes` the results tell which pane they are.
+    """
+
+    source: Relation
+    keys: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    window: Window | None = None
+    trigger: Trigger | None = None
+    refinement: Refinement = Refinement()
+    panes: bool = False
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            self.source.schema.field(key, role="group key", site=self.site)
+        for measure in self.measures:
+            measure_type(measure, self.source.schema)
+        if isinstance(self.window, Session) and not hasattr(self.window.gap, "total_seconds"):
+            expr_type(self.window.gap, self.source.schema, self.site)  # type: ignore[arg-type]
+        if self.source.retracts and isinstance(self.window, Buffered):
+            raise ModelError(
+                "WINDOW_CHANGELOG",
+                f"a buffer by count, delta or punctuation cannot take rows back ({self.site})",
+                hint="Use a time window, or aggregate before the results are refined.",
+            )
+        _ = self.schema
+
+    @property
+    def when(self) -> Trigger:
+        """The trigger, or the default: on time for a window, with each row without one."""
+        if self.trigger is not None:
+            return self.trigger
+        return EACH_ROW if self.window is None else DEFAULT
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        known = self.source.schema
+        keys = tuple(known.field(key) for key in self.keys)
+        bounds = () if self.window is None else WINDOW_FIELDS
+        results = tuple(Field(m.name, measure_type(m, known)) for m in self.measures)
+        return Schema(keys + bounds + results + (PANE_FIELDS if self.panes else ()))
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+    @property
+    @override
+    def retracts(self) -> bool:
+        return self.refinement.mode == "retracting"

@@ -1,0 +1,38 @@
+"""The first row of each key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from typing_extensions import override
+
+from penstock.model.relation import Relation
+from penstock.schema.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Dedup(Relation):
+    """Rows whose key was not seen within `within` of event time, or ever where it is none.
+
+    Over a changelog a key's row is taken back when its last copy is.
+    """
+
+    source: Relation
+    keys: tuple[str, ...]
+    within: timedelta | None = None
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            self.source.schema.field(key, role="key", site=self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)

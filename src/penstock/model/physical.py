@@ -1,0 +1,94 @@
+"""A program cut into what runs together: scans, keyed operators and outputs.
+
+Steps that remember nothing are fused into chains, which run where their input is: in the
+reader of a topic or after a keyed operator. Between a chain and a keyed operator rows are
+exchanged by the bucket of their key. A level holds the operators that may run at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
+from penstock.model.plan import Sink
+from penstock.model.source import Stream
+from penstock.model.stateless import Stateless
+from penstock.model.top_n import TopN
+
+Stateful: TypeAlias = Aggregate | Dedup | TopN
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Steps done one after the other on the way to a keyed operator or an output.
+
+    A `Union` in it says only that other chains have the same target.
+    """
+
+    id: str
+    steps: tuple[Stateless, ...]
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A topic read, and the chains its rows go through."""
+
+    id: str
+    stream: Stream
+    chains: tuple[Chain, ...]
+    columns: tuple[str, ...]
+    """The columns some step needs; the others are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """An operator with state, in as many instances as there are buckets."""
+
+    id: str
+    relation: Stateful
+    level: int
+    chains: tuple[Chain, ...]
+    keep_late: timedelta
+    """How far the watermark may pass a window's end before it leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A topic written."""
+
+    id: str
+    sink: Sink
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user decides about running: the same program gives the same rows with any."""
+
+    buckets: int = 8
+    """Fixed at a job's first start: the pieces that state is kept in."""
+    parallelism: int = 2
+    """Tasks at a time for each level."""
+    fuse: bool = True
+    """Whether chains run inside the reader or the operator before them."""
+    preaggregate: bool = True
+    """Whether rows are folded in the reader, before they are exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Physical:
+    """What is run: `levels[0]` reads from scans, each next one from those before."""
+
+    name: str
+    scans: tuple[Scan, ...]
+    levels: tuple[tuple[Keyed, ...], ...]
+    outputs: tuple[Output, ...]
+    settings: Settings = Settings()
+
+    @property
+    def operators(self) -> tuple[Keyed, ...]:
+        """All keyed operators, by level."""
+        return tuple(keyed for level in self.levels for keyed in level)

@@ -1,0 +1,64 @@
+"""A whole program: what is written where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from penstock.errors import ModelError
+from penstock.model.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A relation written to a topic; `keys` decide the partition of each record.
+
+    Rows too late and rows that failed go beside it: to `late` and `dead`, on by default
+    (`<topic>.late`, `<topic>.dead`); none turns one off, and its rows are only counted.
+    """
+
+    relation: Relation
+    topic: str
+    keys: tuple[str, ...] = ()
+    late: str | None = ""
+    dead: str | None = ""
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            self.relation.schema.field(key, role="key", site=self.site)
+
+    @property
+    def late_topic(self) -> str | None:
+        """Where late rows go."""
+        return f"{self.topic}.late" if self.late == "" else self.late
+
+    @property
+    def dead_topic(self) -> str | None:
+        """Where dead letters go."""
+        return f"{self.topic}.dead" if self.dead == "" else self.dead
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A named program: at least one sink."""
+
+    name: str
+    sinks: tuple[Sink, ...]
+
+    def __post_init__(self) -> None:
+        if not self.sinks:
+            raise ModelError(
+                "PROGRAM_EMPTY",
+                f'program "{self.name}" writes nothing',
+                hint='End a stream with .to("topic").',
+            )
+
+    def walk(self) -> Iterator[Relation]:
+        """Give every step once, inputs first."""
+        seen: set[int] = set()
+        for sink in self.sinks:
+            for relation in sink.relation.walk():
+                if id(relation) not in seen:
+                    seen.add(id(relation))
+                    yield relation

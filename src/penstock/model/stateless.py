@@ -1,0 +1,216 @@
+"""Steps that look at one row at a time and remember nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import override
+
+from penstock.errors import ModelError
+from penstock.model.expr import Expr
+from penstock.model.relation import Relation
+from penstock.model.signature import expr_type
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An expression and the column it becomes."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Relation):
+    """Exactly these columns, computed from each row."""
+
+    source: Relation
+    columns: tuple[Named, ...]
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            expr_type(column.expr, self.source.schema, self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        known = self.source.schema
+        return Schema(tuple(Field(c.name, expr_type(c.expr, known)) for c in self.columns))
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Relation):
+    """The rows for which the condition is true; null is not."""
+
+    source: Relation
+    condition: Expr
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition, self.source.schema, self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+RowFunction: TypeAlias = Callable[[dict[str, Any]], Any]
+"""Takes a row as a dictionary."""
+BatchFunction: TypeAlias = Callable[[Any], Any]
+"""Takes and gives a polars or Arrow table."""
+Shape: TypeAlias = Literal["map", "filter", "flat_map", "arrow", "polars"]
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Relation):
+    """A function of the user: of one row (`map`, `filter`, `flat_map`) or of a whole table.
+
+    A row that makes it raise becomes a dead letter, and the rest goes on. Weight and event
+    time of a row go with what it becomes; a function of tables must keep the number of rows.
+    """
+
+    source: Relation
+    name: str
+    function: RowFunction | BatchFunction
+    shape: Shape
+    gives: Schema
+    site: str = field(default="", compare=False)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.gives
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Relation):
+    """All rows of several streams with the same columns."""
+
+    sources: tuple[Relation, ...]
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        first = self.sources[0].schema
+        for other in self.sources[1:]:
+            if [(f.name, f.type) for f in other.schema.fields] != [
+                (f.name, f.type) for f in first.fields
+            ]:
+                raise ModelError(
+                    "UNION_COLUMNS",
+                    f"the streams of a union differ: ({first}) and ({other.schema}) ({self.site})",
+                    hint="Select the same columns, of the same types and in the same order.",
+                )
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.sources[0].schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return self.sources
+
+
+@dataclass(frozen=True, slots=True)
+class Rekey(Relation):
+    """The same rows under another key, which decides their partition in a topic."""
+
+    source: Relation
+    keys: tuple[str, ...]
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            self.source.schema.field(key, role="key", site=self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Relation):
+    """What a row should be like: one that is not is dropped, parked, or ends the program."""
+
+    source: Relation
+    name: str
+    condition: Expr
+    otherwise: Literal["drop", "park", "fail"] = "park"
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition, self.source.schema, self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
+class Restamp(Relation):
+    """The same rows with another event time; it must not lie before the watermark's disorder."""
+
+    source: Relation
+    event_time: str
+    site: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        self.source.schema.field(self.event_time, role="event time", site=self.site)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+Stateless: TypeAlias = Project | Filter | Apply | Union | Rekey | Expect | Restamp
+
+
+def require_condition(condition: Expr, schema: Schema, site: str) -> None:
+    """Refuse a condition that is not true or false."""
+    found = expr_type(condition, schema, site)
+    if found != BOOLEAN:
+        raise ModelError(
+            "CONDITION_TYPE",
+            f"a condition is of type {found} ({site})",
+            hint='Compare it with something, as in col("n") > 0.',
+        )
