@@ -9,37 +9,337 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.errors import PenstockError
-    from penstock.log.consumer import Consumer
-    from penstock.log.open import open_log
-    from penstock.log.producer import Producer
-    from penstock.log.record import Record, TopicPartition
-    from penstock.log.topic import Topic, TopicConfig
+    from penstock.app import (
+        App,
+    )
+    from penstock.errors import (
+        PenstockError,
+    )
+    from penstock.front.dsl.aggregates import (
+        aggregate,
+        approx_count_distinct,
+        avg,
+        collect_list,
+        collect_set,
+        count,
+        count_distinct,
+        first,
+        histogram,
+        last,
+        max,  # noqa: A004
+        median,
+        min,  # noqa: A004
+        quantile,
+        stddev,
+        sum,  # noqa: A004
+        top_k,
+        variance,
+    )
+    from penstock.front.dsl.calendar import (
+        date_trunc,
+        day,
+        from_millis,
+        hour,
+        millis,
+        minute,
+        month,
+        second,
+        to_date,
+        year,
+    )
+    from penstock.front.dsl.expression import (
+        Expression,
+        col,
+        lit,
+        when,
+    )
+    from penstock.front.dsl.functions import (
+        abs,  # noqa: A004
+        array_contains,
+        array_size,
+        ceil,
+        coalesce,
+        concat,
+        contains,
+        element_at,
+        ends_with,
+        exp,
+        floor,
+        greatest,
+        is_nan,
+        least,
+        length,
+        like,
+        ln,
+        lower,
+        lpad,
+        nullif,
+        power,
+        regexp_extract,
+        regexp_extract_all,
+        regexp_like,
+        regexp_replace,
+        replace,
+        reverse,
+        round,  # noqa: A004
+        rpad,
+        split,
+        sqrt,
+        starts_with,
+        substring,
+        trim,
+        upper,
+    )
+    from penstock.front.dsl.hazard import (
+        HazardWarning,
+    )
+    from penstock.front.dsl.refinements import (
+        accumulating,
+        discarding,
+        retracting,
+    )
+    from penstock.front.dsl.stream import (
+        Stream,
+    )
+    from penstock.front.dsl.triggers import (
+        after,
+        after_delay,
+        after_rows,
+        aligned,
+        all_of,
+        any_of,
+        at_watermark,
+        continued,
+        each_batch,
+        each_row,
+        every,
+        every_rows,
+        in_sequence,
+        never,
+        once,
+        repeat,
+        until,
+        when_closed,
+        when_complete,
+        when_row,
+    )
+    from penstock.front.dsl.watermarks import (
+        bounded,
+        perfect,
+        punctuated,
+    )
+    from penstock.front.dsl.windows import (
+        buffered_window,
+        by_count,
+        by_delta,
+        by_punctuation,
+        by_time,
+        count_window,
+        custom_window,
+        delta_window,
+        global_window,
+        hopping,
+        punctuation_window,
+        session,
+        sliding,
+        tumbling,
+    )
+    from penstock.log.consumer import (
+        Consumer,
+    )
+    from penstock.log.open import (
+        open_log,
+    )
+    from penstock.log.producer import (
+        Producer,
+    )
+    from penstock.log.record import (
+        Record,
+        TopicPartition,
+    )
+    from penstock.log.topic import (
+        Topic,
+        TopicConfig,
+    )
+    from penstock.model.measure import (
+        UserAggregate,
+    )
+    from penstock.model.physical import (
+        Settings,
+    )
+    from penstock.schema.schema import (
+        Field,
+        Schema,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "App",
     "Consumer",
+    "Expression",
+    "Field",
+    "HazardWarning",
     "PenstockError",
     "Producer",
     "Record",
+    "Schema",
+    "Settings",
+    "Stream",
     "Topic",
     "TopicConfig",
     "TopicPartition",
+    "UserAggregate",
     "__version__",
+    "abs",
+    "accumulating",
+    "after",
+    "after_delay",
+    "after_rows",
+    "aggregate",
+    "aligned",
+    "all_of",
+    "any_of",
+    "approx_count_distinct",
+    "array_contains",
+    "array_size",
+    "at_watermark",
+    "avg",
+    "bounded",
+    "buffered_window",
+    "by_count",
+    "by_delta",
+    "by_punctuation",
+    "by_time",
+    "ceil",
+    "coalesce",
+    "col",
+    "collect_list",
+    "collect_set",
+    "concat",
+    "contains",
+    "continued",
+    "count",
+    "count_distinct",
+    "count_window",
+    "custom_window",
+    "date_trunc",
+    "day",
+    "delta_window",
+    "discarding",
+    "each_batch",
+    "each_row",
+    "element_at",
+    "ends_with",
+    "every",
+    "every_rows",
+    "exp",
+    "first",
+    "floor",
+    "from_millis",
+    "global_window",
+    "greatest",
+    "histogram",
+    "hopping",
+    "hour",
+    "in_sequence",
+    "is_nan",
+    "last",
+    "least",
+    "length",
+    "like",
+    "lit",
+    "ln",
+    "lower",
+    "lpad",
+    "max",
+    "median",
+    "millis",
+    "min",
+    "minute",
+    "month",
+    "never",
+    "nullif",
+    "once",
     "open_log",
+    "perfect",
+    "power",
+    "punctuated",
+    "punctuation_window",
+    "quantile",
+    "regexp_extract",
+    "regexp_extract_all",
+    "regexp_like",
+    "regexp_replace",
+    "repeat",
+    "replace",
+    "retracting",
+    "reverse",
+    "round",
+    "rpad",
+    "second",
+    "session",
+    "sliding",
+    "split",
+    "sqrt",
+    "starts_with",
+    "stddev",
+    "substring",
+    "sum",
+    "to_date",
+    "top_k",
+    "trim",
+    "tumbling",
+    "until",
+    "upper",
+    "variance",
+    "when",
+    "when_closed",
+    "when_complete",
+    "when_row",
+    "year",
 ]
 
-_HOMES = {
-    "Consumer": "penstock.log.consumer",
-    "PenstockError": "penstock.errors",
-    "Producer": "penstock.log.producer",
-    "Record": "penstock.log.record",
-    "Topic": "penstock.log.topic",
-    "TopicConfig": "penstock.log.topic",
-    "TopicPartition": "penstock.log.record",
-    "open_log": "penstock.log.open",
+_NAMES = {
+    "penstock.app": "App",
+    "penstock.errors": "PenstockError",
+    "penstock.front.dsl.aggregates": (
+        "aggregate approx_count_distinct avg collect_list collect_set count count_distinct "
+        "first histogram last max median min quantile stddev sum top_k variance"
+    ),
+    "penstock.front.dsl.calendar": (
+        "date_trunc day from_millis hour millis minute month second to_date year"
+    ),
+    "penstock.front.dsl.expression": "Expression col lit when",
+    "penstock.front.dsl.functions": (
+        "abs array_contains array_size ceil coalesce concat contains element_at ends_with exp "
+        "floor greatest is_nan least length like ln lower lpad nullif power regexp_extract "
+        "regexp_extract_all regexp_like regexp_replace replace reverse round rpad split sqrt "
+        "starts_with substring trim upper"
+    ),
+    "penstock.front.dsl.hazard": "HazardWarning",
+    "penstock.front.dsl.refinements": "accumulating discarding retracting",
+    "penstock.front.dsl.stream": "Stream",
+    "penstock.front.dsl.triggers": (
+        "after after_delay after_rows aligned all_of any_of at_watermark continued each_batch "
+        "each_row every every_rows in_sequence never once repeat until when_closed "
+        "when_complete when_row"
+    ),
+    "penstock.front.dsl.watermarks": "bounded perfect punctuated",
+    "penstock.front.dsl.windows": (
+        "buffered_window by_count by_delta by_punctuation by_time count_window custom_window "
+        "delta_window global_window hopping punctuation_window session sliding tumbling"
+    ),
+    "penstock.log.consumer": "Consumer",
+    "penstock.log.open": "open_log",
+    "penstock.log.producer": "Producer",
+    "penstock.log.record": "Record TopicPartition",
+    "penstock.log.topic": "Topic TopicConfig",
+    "penstock.model.measure": "UserAggregate",
+    "penstock.model.physical": "Settings",
+    "penstock.schema.schema": "Field Schema",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 if not TYPE_CHECKING:

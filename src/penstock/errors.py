@@ -17,6 +17,7 @@ PenstockError
 │   └── GroupError         a consumer group: membership, generation, commit
 ├── ChannelError       a direct channel: nobody listens, connection lost
 ├── RunError           a Spark query that stopped
+├── JobError           the record of a job, or a wish it cannot be given
 └── UsageError         a command line or a call that contradicts itself
 """
 
@@ -111,6 +112,10 @@ class ChannelError(PenstockError):
 
 class RunError(PenstockError):
     """A Spark query stopped."""
+
+
+class JobError(PenstockError):
+    """The record of a job cannot be used, or the job cannot do what is asked."""
 
 
 class UsageError(PenstockError):

@@ -22,6 +22,9 @@ from penstock.errors import PenstockError, UsageError
 # One file a command group; each has `register(application)` and keeps heavy imports inside its
 # commands. Only the file of the command asked for is loaded.
 COMMANDS = {
+    "run": "penstock.cli.run_command",
+    "explain": "penstock.cli.explain_command",
+    "jobs": "penstock.cli.jobs_command",
     "topics": "penstock.cli.topics_command",
     "produce": "penstock.cli.produce_command",
     "consume": "penstock.cli.consume_command",

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from penstock.errors import ModelError
+from penstock.model.coherence import check_trigger, check_window
 from penstock.model.measure import Measure, measure_type
-from penstock.model.refine import Refinement
+from penstock.model.refine import DEFAULT_REFINEMENT, Refinement
 from penstock.model.relation import Relation
-from penstock.model.signature import expr_type
 from penstock.model.trigger import DEFAULT, EACH_ROW, Trigger
-from penstock.model.window import Buffered, Session, Window
+from penstock.model.window import Window
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import BOOLEAN, INT32, STRING, TIMESTAMP
 
@@ -40,7 +39,7 @@ class Aggregate(Relation):
     measures: tuple[Measure, ...]
     window: Window | None = None
     trigger: Trigger | None = None
-    refinement: Refinement = Refinement()
+    refinement: Refinement = DEFAULT_REFINEMENT
     panes: bool = False
     site: str = field(default="", compare=False)
 
@@ -49,14 +48,9 @@ class Aggregate(Relation):
             self.source.schema.field(key, role="group key", site=self.site)
         for measure in self.measures:
             measure_type(measure, self.source.schema)
-        if isinstance(self.window, Session) and not hasattr(self.window.gap, "total_seconds"):
-            expr_type(self.window.gap, self.source.schema, self.site)  # type: ignore[arg-type]
-        if self.source.retracts and isinstance(self.window, Buffered):
-            raise ModelError(
-                "WINDOW_CHANGELOG",
-                f"a buffer by count, delta or punctuation cannot take rows back ({self.site})",
-                hint="Use a time window, or aggregate before the results are refined.",
-            )
+        known, site = self.source.schema, self.site
+        check_window(self.window, known, retracts=self.source.retracts, site=site)
+        check_trigger(self.trigger, self.window, known, site)
         _ = self.schema
 
     @property

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from typing_extensions import override
 
+from penstock.errors import ModelError
 from penstock.model.relation import Relation
 from penstock.schema.schema import Schema
 
@@ -26,6 +27,18 @@ class Dedup(Relation):
     def __post_init__(self) -> None:
         for key in self.keys:
             self.source.schema.field(key, role="key", site=self.site)
+        if self.within is not None and self.source.retracts:
+            raise ModelError(
+                "DEDUP_CHANGELOG",
+                f"copies within {self.within} are sought where rows are taken back ({self.site})",
+                hint="Leave out `within`, or remove the copies before the results are refined.",
+            )
+        if self.within is not None and self.within <= timedelta(0):
+            raise ModelError(
+                "DEDUP_WITHIN",
+                f"copies within {self.within} ({self.site})",
+                hint="Give one above 0.",
+            )
 
     @property
     @override

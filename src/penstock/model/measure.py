@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -9,7 +10,7 @@ from penstock.errors import ModelError
 from penstock.model.expr import Constant, Expr
 from penstock.model.signature import expr_type
 from penstock.schema.schema import Schema
-from penstock.schema.types import FLOAT64, INT64, Kind, Type, array_of, struct_of
+from penstock.schema.types import FLOAT64, INT64, Kind, Type, array_of, decimal_of, struct_of
 
 Function: TypeAlias = Literal[
     "count",
@@ -76,29 +77,116 @@ class Measure:
 def measure_type(measure: Measure, schema: Schema) -> Type:
     """Give the type of a result; an aggregate that does not fit its column is refused."""
     types = [expr_type(argument, schema, measure.site) for argument in measure.arguments]
+    _counted(measure)
+    _set(measure)
     match measure.function:
         case "count" | "count_distinct" | "approx_count_distinct":
             return INT64
-        case "sum":
-            _numeric(measure, types[0])
-            return INT64 if types[0].integral else types[0]
-        case "avg" | "variance" | "stddev" | "quantile":
-            _numeric(measure, types[0])
-            return FLOAT64
-        case "min" | "max" | "first" | "last":
+        case "min" | "max" | "top_k" | "top_k_distinct":
+            return _of_ordered(measure, types[0])
+        case "first" | "last":
             return types[0]
-        case "collect_list" | "collect_set" | "top_k" | "top_k_distinct":
+        case "collect_list" | "collect_set":
             return array_of(types[0])
-        case "histogram":
-            return array_of(struct_of(low=FLOAT64, high=FLOAT64, count=INT64))
         case "user":
             return measure.gives or FLOAT64
+        case "sum" | "avg" | "variance" | "stddev" | "quantile" | "histogram":
+            return _of_numbers(measure, types[0])
 
 
-def _numeric(measure: Measure, found: Type) -> None:
+def _of_numbers(measure: Measure, found: Type) -> Type:
     if not found.numeric and found.kind is not Kind.BOOLEAN:
         raise ModelError(
             "AGGREGATE_TYPE",
             f'{measure.function} "{measure.name}" is of type {found} ({measure.site})',
             hint="It takes numbers: choose a numeric column, or cast it.",
         )
+    if measure.function == "histogram":
+        return array_of(struct_of(low=FLOAT64, high=FLOAT64, count=INT64))
+    if measure.function == "sum":
+        return _sum_type(found)
+    return FLOAT64
+
+
+def _sum_type(found: Type) -> Type:
+    if found.kind is Kind.DECIMAL:
+        # Ten digits more, as in Spark: room for the sum of ten thousand million rows.
+        return decimal_of(min(found.precision + 10, 38), found.scale)
+    return found if found.kind is Kind.FLOAT64 else INT64
+
+
+def _of_ordered(measure: Measure, found: Type) -> Type:
+    if found.kind in (Kind.ARRAY, Kind.MAP, Kind.STRUCT):
+        raise ModelError(
+            "AGGREGATE_TYPE",
+            f'{measure.function} "{measure.name}" is of type {found} ({measure.site})',
+            hint="It takes values that have an order: choose a part of them.",
+        )
+    return array_of(found) if measure.function in ("top_k", "top_k_distinct") else found
+
+
+def _counted(measure: Measure) -> None:
+    """Refuse an aggregate of too many values, or of none."""
+    given = len(measure.arguments)
+    least, most = _ARGUMENTS.get(measure.function, (1, 1))
+    if not least <= given <= most:
+        raise ModelError(
+            "AGGREGATE_ARGUMENTS",
+            f'{measure.function} "{measure.name}" is given {given} columns ({measure.site})',
+            hint="It takes one." if most == 1 else f"It takes {least} or more.",
+        )
+
+
+def _set(measure: Measure) -> None:
+    """Refuse a setting outside its range."""
+    settings = dict(measure.settings)
+    for name, (fits, hint) in _SETTINGS.get(measure.function, {}).items():
+        value = settings.get(name)
+        if not fits(value, settings):
+            raise ModelError(
+                "AGGREGATE_SETTING",
+                f'{measure.function} "{measure.name}" has {name} {value!r} ({measure.site})',
+                hint=hint,
+            )
+
+
+_MANY = 2**16
+_ARGUMENTS: Mapping[str, tuple[int, int]] = {
+    "count": (0, 1),
+    "count_distinct": (1, _MANY),
+    "user": (0, _MANY),
+}
+_Fits: TypeAlias = Callable[[Constant, Mapping[str, Constant]], bool]
+
+
+def _positive(value: Constant, _: Mapping[str, Constant]) -> bool:
+    return isinstance(value, int) and value > 0
+
+
+def _share(value: Constant, _: Mapping[str, Constant]) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= 1
+
+
+def _above_low(value: Constant, settings: Mapping[str, Constant]) -> bool:
+    low = settings.get("low")
+    return isinstance(value, (int, float)) and isinstance(low, (int, float)) and low < value
+
+
+def _order(value: Constant, _: Mapping[str, Constant]) -> bool:
+    return value in ("time", "arrival", None)
+
+
+_BEST = {"k": (_positive, "Give a whole number above 0.")}
+_SPREAD = {
+    "bins": (_positive, "Give a whole number above 0."),
+    "high": (_above_low, "Give one above `low`."),
+}
+_END = {"by": (_order, 'Give "time" for event time, or "arrival".')}
+_SETTINGS: Mapping[str, Mapping[str, tuple[_Fits, str]]] = {
+    "top_k": _BEST,
+    "top_k_distinct": _BEST,
+    "quantile": {"q": (_share, "Give one from 0 to 1: 0.5 is the median.")},
+    "histogram": _SPREAD,
+    "first": _END,
+    "last": _END,
+}

@@ -53,6 +53,15 @@ class Plan:
                 f'program "{self.name}" writes nothing',
                 hint='End a stream with .to("topic").',
             )
+        written: dict[str, Sink] = {}
+        for sink in self.sinks:
+            first = written.setdefault(sink.topic, sink)
+            if first is not sink:
+                raise ModelError(
+                    "TOPIC_TWICE",
+                    f'topic "{sink.topic}" is written twice ({first.site} and {sink.site})',
+                    hint="Give one another name, or write the union of both.",
+                )
 
     def walk(self) -> Iterator[Relation]:
         """Give every step once, inputs first."""

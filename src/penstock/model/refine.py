@@ -27,3 +27,7 @@ class Refinement:
     empty_on_time: bool = True
     empty_final: bool = False
     stamp: Stamp = "end"
+
+
+DEFAULT_REFINEMENT = Refinement()
+"""Accumulating, with the lateness of the source."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from penstock.errors import ModelError, did_you_mean
 from penstock.model.expr import Call, Cast, Column, Constant, Expr, Literal
+from penstock.model.parameters import check_arguments
 from penstock.schema.schema import Schema
 from penstock.schema.types import (
     BOOLEAN,
@@ -27,6 +28,17 @@ from penstock.schema.types import (
 
 Rule: TypeAlias = Callable[[tuple[Type, ...]], Type]
 
+# A datetime is a date and a boolean a number, so the narrower class comes first.
+_CONSTANTS: tuple[tuple[type, Type], ...] = (
+    (bool, BOOLEAN),
+    (float, FLOAT64),
+    (str, STRING),
+    (bytes, BYTES),
+    (datetime, TIMESTAMP),
+    (date, DATE),
+    (type(None), BOOLEAN),
+)
+
 
 def expr_type(expr: Expr, schema: Schema, site: str = "") -> Type:
     """Give the type of an expression over these columns; what does not exist is named."""
@@ -39,32 +51,32 @@ def expr_type(expr: Expr, schema: Schema, site: str = "") -> Type:
             expr_type(operand, schema, site)
             return type_
         case Call(function, arguments):
-            types = tuple(expr_type(argument, schema, site) for argument in arguments)
-            return _rule(function, site)(types)
+            rule = _rule(function, site)
+            types = _argument_types(arguments, schema, site)
+            check_arguments(function, types, site)
+            return rule(types)
 
 
 def constant_type(value: Constant) -> Type:
-    """Give the type of a constant."""
-    match value:
-        case None | bool():
-            return BOOLEAN
-        case int():
-            return INT32 if -(2**31) <= value < 2**31 else INT64
-        case float():
-            return FLOAT64
-        case str():
-            return STRING
-        case bytes():
-            return BYTES
-        case datetime():
-            return TIMESTAMP
-        case date():
-            return DATE
-        case Decimal():
-            exponent = value.as_tuple().exponent
-            digits = len(value.as_tuple().digits)
-            scale = -exponent if isinstance(exponent, int) and exponent < 0 else 0
-            return decimal_of(max(digits, scale), scale)
+    """Give the type of a constant; null alone counts as a boolean."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return INT32 if -(2**31) <= value < 2**31 else INT64
+    if isinstance(value, Decimal):
+        exponent = value.as_tuple().exponent
+        digits = len(value.as_tuple().digits)
+        scale = -exponent if isinstance(exponent, int) and exponent < 0 else 0
+        return decimal_of(max(digits, scale), scale)
+    return next(type_ for kind, type_ in _CONSTANTS if isinstance(value, kind))
+
+
+def _argument_types(arguments: tuple[Expr, ...], schema: Schema, site: str) -> tuple[Type, ...]:
+    """Give the types of arguments; null takes that of the last one that is not null."""
+    types = [
+        None if argument == Literal(None) else expr_type(argument, schema, site)
+        for argument in arguments
+    ]
+    last = next((found for found in reversed(types) if found is not None), BOOLEAN)
+    return tuple(found or last for found in types)
 
 
 def _rule(function: str, site: str) -> Rule:
@@ -91,8 +103,8 @@ def _first(types: tuple[Type, ...]) -> Type:
     return types[0]
 
 
-def _last(types: tuple[Type, ...]) -> Type:
-    return types[-1]
+def _branches(types: tuple[Type, ...]) -> Type:
+    return _wider(types[1:])
 
 
 def _item(types: tuple[Type, ...]) -> Type:
@@ -103,61 +115,26 @@ def _always(type_: Type) -> Rule:
     return lambda _: type_
 
 
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
 FUNCTIONS: Mapping[str, Rule] = {
-    **dict.fromkeys(
-        ("add", "subtract", "multiply", "mod", "coalesce", "greatest", "least"), _wider
-    ),
-    **dict.fromkeys(("abs", "negate", "reverse"), _first),
-    **dict.fromkeys(("divide", "sqrt", "exp", "ln", "power"), _always(FLOAT64)),
-    **dict.fromkeys(("floor", "ceil"), _always(INT64)),
-    "round": _first,
-    **dict.fromkeys(
-        (
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "and",
-            "or",
-            "not",
-            "is_null",
-            "is_not_null",
-            "is_nan",
-            "contains",
-            "starts_with",
-            "ends_with",
-            "like",
-            "regexp_like",
-            "array_contains",
-        ),
-        _always(BOOLEAN),
-    ),  # fmt: skip
-    **dict.fromkeys(
-        (
-            "lower",
-            "upper",
-            "trim",
-            "concat",
-            "substring",
-            "replace",
-            "regexp_replace",
-            "regexp_extract",
-            "lpad",
-            "rpad",
-        ),
-        _always(STRING),
-    ),  # fmt: skip
-    **dict.fromkeys(
-        ("length", "array_size", "year", "month", "day", "hour", "minute", "second"), _always(INT32)
-    ),  # fmt: skip
-    **dict.fromkeys(("split", "regexp_extract_all"), _always(array_of(STRING))),
+    **dict.fromkeys(_names("add subtract multiply mod coalesce greatest least"), _wider),
+    **dict.fromkeys(_names("abs negate reverse round nullif"), _first),
+    **dict.fromkeys(_names("divide sqrt exp ln power"), _always(FLOAT64)),
+    **dict.fromkeys(_names("floor ceil millis"), _always(INT64)),
+    **dict.fromkeys(_names("eq ne lt le gt ge and or not"), _always(BOOLEAN)),
+    **dict.fromkeys(_names("is_null is_not_null is_nan array_contains"), _always(BOOLEAN)),
+    **dict.fromkeys(_names("contains starts_with ends_with like regexp_like"), _always(BOOLEAN)),
+    **dict.fromkeys(_names("lower upper trim concat substring replace"), _always(STRING)),
+    **dict.fromkeys(_names("regexp_replace regexp_extract lpad rpad"), _always(STRING)),
+    **dict.fromkeys(_names("length array_size"), _always(INT32)),
+    **dict.fromkeys(_names("year month day hour minute second"), _always(INT32)),
+    **dict.fromkeys(_names("split regexp_extract_all"), _always(array_of(STRING))),
     "element_at": _item,
-    "if": _last,
-    "nullif": _first,
-    "date_trunc": _always(TIMESTAMP),
-    "millis": _always(INT64),
-    "from_millis": _always(TIMESTAMP),
+    "if": _branches,
+    **dict.fromkeys(_names("date_trunc from_millis"), _always(TIMESTAMP)),
     "to_date": _always(DATE),
 }
+"""What each function gives; `parameters.PARAMETERS` says what it takes."""

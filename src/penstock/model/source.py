@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from penstock.errors import ModelError
+from penstock.model.condition import require_condition, require_event_time
 from penstock.model.relation import Relation
-from penstock.model.watermark import BoundedDisorder, Watermark
+from penstock.model.watermark import IN_ORDER, Punctuated, Watermark
 from penstock.schema.schema import Schema
-from penstock.schema.types import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +23,17 @@ class Stream(Relation):
     topic: str
     columns: Schema
     event_time: str | None = None
-    watermark: Watermark = BoundedDisorder()
+    watermark: Watermark = IN_ORDER
     changelog: bool = False
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if self.event_time is None:
-            return
-        found = self.columns.field(self.event_time, role="event time", site=self.site)
-        if found.type.kind not in (Kind.TIMESTAMP, Kind.INT64):
-            raise ModelError(
-                "EVENT_TIME_TYPE",
-                f'event time "{self.event_time}" is of type {found.type} ({self.site})',
-                hint="Use a timestamp, or an int64 of milliseconds since 1970.",
-            )
+        if self.event_time is not None:
+            require_event_time(self.event_time, self.columns, self.site)
+        if isinstance(self.watermark, Punctuated):
+            require_event_time(self.watermark.column, self.columns, self.site, "watermark column")
+            if self.watermark.control is not None:
+                require_condition(self.watermark.control, self.columns, self.site)
 
     @property
     @override

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import override
 
 from penstock.errors import ModelError
-from penstock.model.expr import Expr
+from penstock.model.condition import require_condition, require_event_time
+from penstock.model.expr import Column, Expr
 from penstock.model.relation import Relation
 from penstock.model.signature import expr_type
 from penstock.schema.schema import Field, Schema
-from penstock.schema.types import BOOLEAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Project(Relation):
     @override
     def schema(self) -> Schema:
         known = self.source.schema
-        return Schema(tuple(Field(c.name, expr_type(c.expr, known)) for c in self.columns))
+        return Schema(tuple(_result(column, known) for column in self.columns))
 
     @property
     @override
@@ -189,7 +189,7 @@ class Restamp(Relation):
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        self.source.schema.field(self.event_time, role="event time", site=self.site)
+        require_event_time(self.event_time, self.source.schema, self.site)
 
     @property
     @override
@@ -202,15 +202,11 @@ class Restamp(Relation):
         return (self.source,)
 
 
+def _result(column: Named, known: Schema) -> Field:
+    if isinstance(column.expr, Column):
+        passed = known.field(column.expr.name)
+        return Field(column.name, passed.type, passed.nullable)
+    return Field(column.name, expr_type(column.expr, known))
+
+
 Stateless: TypeAlias = Project | Filter | Apply | Union | Rekey | Expect | Restamp
-
-
-def require_condition(condition: Expr, schema: Schema, site: str) -> None:
-    """Refuse a condition that is not true or false."""
-    found = expr_type(condition, schema, site)
-    if found != BOOLEAN:
-        raise ModelError(
-            "CONDITION_TYPE",
-            f"a condition is of type {found} ({site})",
-            hint='Compare it with something, as in col("n") > 0.',
-        )

@@ -13,7 +13,7 @@ from penstock.schema.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class TopN(Relation):
-    """The `n` rows of each group that come first by a column; a row that falls out is taken back."""
+    """The `n` rows of each group that come first by a column; one that falls out is taken back."""
 
     source: Relation
     keys: tuple[str, ...]

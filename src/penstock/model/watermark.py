@@ -48,3 +48,6 @@ class Perfect:
 
 
 Watermark: TypeAlias = BoundedDisorder | Punctuated | Perfect
+
+IN_ORDER = BoundedDisorder()
+"""A row earlier than the latest one of its partition is late."""

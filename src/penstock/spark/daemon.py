@@ -18,12 +18,18 @@ TASKS = "pyspark.worker"
 
 
 def load() -> None:
-    """Import what the workers of tasks use; planners live in processes of their own, one each."""
+    """Import what the workers of tasks use; planners live in processes of their own, one each.
+
+    polars is only imported here, not used: its threads start at its first use, in the worker.
+    """
     import pandas  # noqa: F401, PLC0415  # pyarrow looks for it at the first conversion
     import pyarrow.compute  # noqa: F401, PLC0415
     import pyspark.worker  # noqa: F401, PLC0415
 
-    import penstock.spark.format  # noqa: F401, PLC0415
+    import penstock.spark.format  # noqa: PLC0415
+    import penstock.spark.level  # noqa: PLC0415
+    import penstock.spark.program_format  # noqa: PLC0415
+    import penstock.spark.program_source  # noqa: F401, PLC0415
 
 
 if __name__ == "__main__":

@@ -1,0 +1,96 @@
+"""Programs that can be explained, tested and run.
+
+What runs them is loaded when asked for: a program is built, checked and drawn without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from penstock.config import load_settings
+from penstock.front.dsl.app import App as Described
+from penstock.model.physical import Physical, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.jobs.job import Job
+    from penstock.model.progress import Progress
+    from penstock.plan.explain import Stage
+    from penstock.spark.query import ProgramQuery
+    from penstock.testing.driver import TestDriver
+    from penstock.testing.moment import Moment
+
+
+class App(Described):
+    """A named program; its streams say what is written, and nothing runs before `run`."""
+
+    def physical(self, settings: Settings | None = None) -> Physical:
+        """Give what would be run: readers, operators by key and bucket, and writers."""
+        from penstock.plan.planner import plan  # noqa: PLC0415
+
+        return plan(self.plan(), settings or Settings())
+
+    def explain(self, stage: Stage = "all", *, settings: Settings | None = None) -> str:
+        """Say what was meant, what the rules made of it, what is run where, and why."""
+        from penstock.plan.explain import explain  # noqa: PLC0415
+
+        return explain(self.plan(), settings or Settings(), stage)
+
+    def test(
+        self,
+        *,
+        settings: Settings | None = None,
+        clock: Moment | None = None,
+        watermarks: Literal["automatic", "manual"] = "automatic",
+    ) -> TestDriver:
+        """Run it in this process, on clocks that move only when told to."""
+        from penstock.testing.driver import TestDriver  # noqa: PLC0415
+
+        return TestDriver(self, settings=settings, clock=clock, watermarks=watermarks)
+
+    def start(
+        self,
+        *,
+        home: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        bounded: bool = False,
+        settings: Settings | None = None,
+    ) -> ProgramQuery:
+        """Start it on Spark, or continue it where its checkpoint is, and give the running query.
+
+        A `bounded` one takes what its topics hold now, closes every window and ends. The log is
+        that of `home`, by default of the settings; the checkpoint lies beside it.
+        """
+        from penstock.spark.run import start  # noqa: PLC0415
+
+        place = Path(home) if home is not None else load_settings().home
+        memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
+        return start(self.physical(settings), home=place, checkpoint=memory, bounded=bounded)
+
+    def run(
+        self,
+        *,
+        home: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        bounded: bool = False,
+        settings: Settings | None = None,
+    ) -> Job:
+        """Run it as a job, until its input ends or it is stopped, and give the job's record.
+
+        Meanwhile `penstock jobs` of any process shows how far it is, and can stop it.
+        """
+        from penstock.jobs.record import new_job  # noqa: PLC0415
+        from penstock.jobs.run import run_job  # noqa: PLC0415
+        from penstock.jobs.store import job_store  # noqa: PLC0415
+        from penstock.spark.run import start  # noqa: PLC0415
+
+        place = Path(home) if home is not None else load_settings().home
+        memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
+        physical = self.physical(settings)
+
+        def begin(tell: Callable[[Progress], None]) -> ProgramQuery:
+            return start(physical, home=place, checkpoint=memory, bounded=bounded, on_progress=tell)
+
+        return run_job(begin, job_store(place), new_job(physical, checkpoint=str(memory)))

@@ -1,0 +1,57 @@
+"""`penstock run`: a program in a file, run until it ends or is stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.options import settings_of
+from penstock.cli.output import examples
+from penstock.cli.plan_settings import (
+    BucketsOption,
+    FuseOption,
+    ParallelismOption,
+    plan_settings,
+)
+from penstock.cli.program_file import ProgramArgument, load_program
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command of this file."""
+    application.command(
+        "run",
+        epilog=examples(
+            "penstock run shop.py",
+            "penstock run shop.py:app --bounded",
+            "penstock run shop.py --parallelism 4 --checkpoint /data/shop",
+        ),
+    )(run)
+
+
+def run(  # noqa: PLR0913  # each parameter is an option
+    context: typer.Context,
+    program: ProgramArgument,
+    *,
+    bounded: Annotated[
+        bool,
+        typer.Option("--bounded", help="Take what the topics hold now, close every window, end."),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", metavar="DIRECTORY", help="Where it remembers how far it came."
+        ),
+    ] = None,
+    parallelism: ParallelismOption = None,
+    buckets: BucketsOption = None,
+    fuse: FuseOption = None,
+) -> None:
+    """Run a program until its input ends, `penstock jobs stop` or Ctrl-C."""
+    load_program(program).run(
+        home=settings_of(context).home,
+        checkpoint=checkpoint,
+        bounded=bounded,
+        settings=plan_settings(parallelism, buckets, fuse=fuse),
+    )

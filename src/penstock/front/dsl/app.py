@@ -1,0 +1,82 @@
+"""A program: what it reads, and what it writes."""
+
+from __future__ import annotations
+
+from html import escape
+
+from penstock.errors import ModelError
+from penstock.front.dsl.draw import draw
+from penstock.front.dsl.place import placed
+from penstock.front.dsl.program import Program
+from penstock.front.dsl.stream import Stream
+from penstock.front.dsl.watermarks import AHEAD, IDLE, bounded
+from penstock.model.describe import describe
+from penstock.model.duration import Duration
+from penstock.model.graph import graph_of
+from penstock.model.plan import Plan
+from penstock.model.site import user_site
+from penstock.model.source import Stream as Source
+from penstock.model.watermark import Watermark
+from penstock.schema.annotation import SchemaLike, schema_of
+
+
+class App:
+    """A named program; its streams say what is written, and nothing runs before `run`."""
+
+    @placed
+    def __init__(self, name: str) -> None:
+        self._program = Program(name)
+
+    @property
+    def name(self) -> str:
+        """What jobs and checkpoints of this program are called after."""
+        return self._program.name
+
+    @placed
+    def stream(  # noqa: PLR0913  # all that one may say about a source
+        self,
+        topic: str,
+        *,
+        schema: SchemaLike,
+        event_time: str | None = None,
+        lateness: Duration | None = None,
+        watermark: Watermark | None = None,
+        idle: Duration | None = IDLE,
+        max_ahead: Duration | None = AHEAD,
+        changelog: bool = False,
+    ) -> Stream:
+        """Read a topic.
+
+        `event_time` names the column that tells when each row happened; without it the time
+        the log took the row counts. Rows may come `lateness` out of order, or as another
+        `watermark` says. A partition without rows for `idle` is not waited for; a row more than
+        `max_ahead` beyond the clock is parked. A `changelog` has a column `_weight`: -1 takes a
+        row back.
+        """
+        if lateness is not None and watermark is not None:
+            raise ModelError(
+                "WATERMARK_TWICE",
+                f'stream "{topic}" is given both lateness and a watermark',
+                hint="lateness=d is short for watermark=bounded(d): give one of them.",
+            )
+        mark = watermark or bounded(lateness or "0s", idle=idle, max_ahead=max_ahead)
+        columns = schema_of(schema)
+        source = Source(topic, columns, event_time, mark, changelog, user_site())
+        return Stream(self._program, source)
+
+    def plan(self) -> Plan:
+        """Give the program as a value; one that writes nothing is refused."""
+        return self._program.plan()
+
+    def describe(self) -> str:
+        """Give the dataflow graph as text: its steps, and where each gets its rows."""
+        return describe(self.plan())
+
+    def svg(self) -> str:
+        """Give the dataflow graph as a drawing."""
+        return draw(graph_of(self.plan()))
+
+    def _repr_html_(self) -> str:
+        if not self._program.sinks:
+            return f"<p>{escape(self.name)} writes nothing yet.</p>"
+        return self.svg()

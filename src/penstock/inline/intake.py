@@ -1,0 +1,119 @@
+"""Reads the topics of a program a few records at a time, and turns them into items."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import polars as pl
+
+from penstock.inline.item import Barrier, Item
+from penstock.kernel.arrival import needed_columns
+from penstock.kernel.batch import Memory
+from penstock.kernel.port import END_OF_TIME, TAKEN, WEIGHT, Frame, Time
+from penstock.kernel.program import Program
+from penstock.kernel.watermark import Place, advance
+from penstock.log.port import Log, ReadLimit
+from penstock.log.record import DELETED_COLUMN, TIMESTAMP_COLUMN, TopicPartition
+from penstock.model.physical import Scan
+
+_READ_BYTES = 1024 * 1024
+
+
+class Intake:
+    """Where the input of a program is, and the watermarks it has spoken of."""
+
+    def __init__(
+        self, program: Program, log: Log, memory: Memory, offsets: dict[TopicPartition, int]
+    ) -> None:
+        self._program = program
+        self._log = log
+        self._offsets = offsets
+        self._watermarks = memory.watermarks
+        self._time = memory.time
+        self._number = 0
+
+    @property
+    def offsets(self) -> dict[TopicPartition, int]:
+        """The next record of each partition."""
+        return dict(self._offsets)
+
+    @property
+    def time(self) -> Time:
+        """How far both clocks are."""
+        return self._time
+
+    def wake_at(self) -> int | None:
+        """The clock time at which an idle partition no longer holds the watermark."""
+        return self._watermarks.wake_at(self._time.clock)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a record, or until the time is over."""
+        self._log.wait(self._offsets, seconds)
+
+    def items(self, rows: int, clock: int) -> Iterator[Item]:
+        """Give the next piece of every partition, at most so many rows an item; take them all."""
+        for at in list(self._offsets):
+            scans = [scan for scan in self._program.physical.scans if scan.stream.topic == at.topic]
+            yield from self._of_partition(scans, at, rows, clock)
+
+    def tick(self, clock: int) -> Item:
+        """Give an item without rows, which lets the clock be seen."""
+        return self._item(clock, {})
+
+    def end(self, clock: int) -> Item:
+        """Give the item that ends the input: every window closes."""
+        places = {*self._watermarks.marks, *((scan.id, 0) for scan in self._program.physical.scans)}
+        return self._item(clock, dict.fromkeys(places, END_OF_TIME))
+
+    def barrier(self, number: int) -> Barrier:
+        """Give the barrier of this point of the input."""
+        return Barrier(number, self.offsets, self._watermarks, self._time)
+
+    def _of_partition(
+        self, scans: list[Scan], at: TopicPartition, rows: int, clock: int
+    ) -> Iterator[Item]:
+        names = {name for scan in scans for name in _columns(scan)}
+        wanted = (*sorted(names), TIMESTAMP_COLUMN, DELETED_COLUMN)
+        limit = ReadLimit(bytes=_READ_BYTES, records=rows, columns=wanted)
+        offset = self._offsets[at]
+        chunk = self._log.read(at.topic, at.partition, offset, limit)
+        if chunk.next_offset <= offset:
+            return
+        self._offsets[at] = chunk.next_offset
+        frame = _frame(chunk.rows)
+        for start in range(0, frame.height, rows):
+            for scan in scans:
+                piece = frame.slice(start, rows).select(*_columns(scan), TAKEN)
+                yield self._read((scan.id, at.partition), piece, clock)
+
+    def _read(self, place: Place, frame: Frame, clock: int) -> Item:
+        began = time.perf_counter()
+        taken = self._program.take(place[0], frame, self._time.watermark, clock)
+        item = self._item(clock, {place: taken.candidate})
+        item.collect(taken.worked)
+        item.began = began
+        return item
+
+    def _item(self, clock: int, said: dict[Place, int | None]) -> Item:
+        before = self._time
+        # A clock that was set back stands still for the program.
+        now = max(clock, before.clock)
+        self._watermarks = advance(self._watermarks, said, now)
+        self._time = Time(self._watermarks.reached, now)
+        self._number += 1
+        return Item(self._number, before, self._time, time.perf_counter())
+
+
+def _columns(scan: Scan) -> tuple[str, ...]:
+    return (*needed_columns(scan), *((WEIGHT,) if scan.stream.changelog else ()))
+
+
+def _frame(rows: object) -> Frame:
+    frame = pl.from_arrow(rows)
+    assert isinstance(frame, pl.DataFrame)
+    if DELETED_COLUMN in frame.columns:
+        frame = frame.filter(~pl.col(DELETED_COLUMN).fill_null(value=False)).drop(DELETED_COLUMN)
+    return frame.with_columns(pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN)).drop(
+        TIMESTAMP_COLUMN
+    )

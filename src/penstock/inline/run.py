@@ -1,0 +1,243 @@
+"""Runs a program in this process, an event at a time and without Spark.
+
+Every stage is a thread: while one works on an event, the stage before it works on the next.
+Results are given at once, in milliseconds. What is remembered is stored from time to time by a
+barrier that passes through all stages; after a crash the program goes on from there. With
+`exactly_once` the results of the events since the last barrier become visible with it, in one
+transaction; without, they are visible at once and those since the barrier may come twice.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Literal
+
+import pyarrow as pa
+
+from penstock.clock import SYSTEM_CLOCK, Clock
+from penstock.errors import RunError
+from penstock.inline.intake import Intake
+from penstock.inline.item import Barrier, Item, Span
+from penstock.inline.snapshot import Kept, Snapshots
+from penstock.inline.stage import LevelStage, Passing, Worker
+from penstock.kernel.batch import Memory
+from penstock.kernel.parcel import Parcel
+from penstock.kernel.port import START_OF_TIME, Counts, Time
+from penstock.kernel.program import Program
+from penstock.kernel.watermark import Watermarks
+from penstock.log.open import open_log
+from penstock.log.port import Log, Transaction
+from penstock.log.record import TopicPartition
+from penstock.model.physical import Physical
+from penstock.spark.output import ensure_topics, outlets
+
+_PATIENCE = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlineOptions:
+    """How a program is run here: rows an item, seconds between snapshots, and the promise.
+
+    It runs until it is stopped, or has caught up with its topics, or takes that for the end
+    of its input and closes every window.
+    """
+
+    rows: int = 1
+    snapshot_every: float = 1.0
+    exactly_once: bool = False
+    until: Literal["stopped", "caught up", "end"] = "stopped"
+    trace: bool = False
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run has done so far."""
+
+    counts: dict[str, Counts] = field(default_factory=dict)
+    items: int = 0
+    latencies: list[float] = field(default_factory=list)
+    """Seconds from the read of an item to its results in the log; with `trace` only."""
+
+
+class InlineRun:
+    """One program, run by `run` until `stop` is called from another thread, or its input ends."""
+
+    def __init__(
+        self,
+        physical: Physical,
+        *,
+        home: Path,
+        checkpoint: Path,
+        options: InlineOptions | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._options = options or InlineOptions()
+        self._clock = clock
+        self._log: Log = open_log(home)
+        # Reading blocks in its own handle; appends of the last stage do not wait for it.
+        self._out: Log = open_log(home)
+        self._program = Program(physical)
+        self._snapshots = Snapshots(checkpoint, physical)
+        ensure_topics(self._out, physical)
+        self._outlets = outlets(physical)
+        self._transaction: Transaction | None = None
+        if self._options.exactly_once:
+            self._transaction = self._out.transaction(f"inline-{checkpoint.name}")
+        self._stopping = Event()
+        self._failure: BaseException | None = None
+        self.report = Report()
+        kept = self._kept()
+        self._barriers = kept.number
+        self._intake = Intake(self._program, self._log, kept.memory, dict(kept.offsets))
+        self._levels = [
+            LevelStage(self._program, level, kept.memory.states, kept.memory.wakes)
+            for level in physical.levels
+        ]
+
+    def stop(self) -> None:
+        """Let the run end after what has been read; it is stored, and the next run goes on."""
+        self._stopping.set()
+
+    def spans(self) -> list[Span]:
+        """Give when each stage worked on each item; with `trace` only."""
+        return [span for level in self._levels for span in level.spans]
+
+    def run(self) -> Report:
+        """Run until stopped, or to the end of a bounded input."""
+        workers = self._workers()
+        for worker in workers:
+            worker.start()
+        try:
+            self._feed(workers[0])
+        finally:
+            for worker in workers:
+                worker.end()
+            self._close()
+        if self._failure is not None:
+            raise self._failure
+        return self.report
+
+    def _feed(self, first: Worker) -> None:
+        stored = time.monotonic()
+        self._begin()
+        while self._failure is None:
+            moved = self._pass_on(first)
+            if time.monotonic() - stored >= self._options.snapshot_every and moved:
+                first.queue.put(self._barrier())
+                stored = time.monotonic()
+            if self._stopping.is_set() or (self._options.until != "stopped" and not moved):
+                break
+            if not moved:
+                self._idle(first)
+        if self._options.until == "end" and self._failure is None:
+            first.queue.put(self._intake.end(self._clock.now()))
+        first.queue.put(self._barrier(last=True))
+
+    def _pass_on(self, first: Worker) -> bool:
+        moved = False
+        for item in self._intake.items(self._options.rows, self._clock.now()):
+            first.queue.put(item)
+            moved = True
+        return moved
+
+    def _idle(self, first: Worker) -> None:
+        wakes = [self._intake.wake_at(), *(level.wake_at for level in self._levels)]
+        due = min((wake for wake in wakes if wake is not None), default=None)
+        now = self._clock.now()
+        if due is not None and due <= now and now > self._intake.time.clock:
+            first.queue.put(self._intake.tick(now))
+        patience = _PATIENCE if due is None else min(_PATIENCE, max(due - now, 1) / 1000)
+        self._intake.wait(patience)
+
+    def _barrier(self, *, last: bool = False) -> Barrier:
+        self._barriers += 1
+        barrier = self._intake.barrier(self._barriers)
+        barrier.last = last
+        return barrier
+
+    def _workers(self) -> list[Worker]:
+        writer = Worker("write", self._write, self._fail)
+        workers = [writer]
+        for level in reversed(self._levels):
+            following = workers[0]
+
+            def work(passing: Passing, level: LevelStage = level, to: Worker = following) -> None:
+                level.take(passing, trace=self._options.trace)
+                to.queue.put(passing)
+
+            workers.insert(0, Worker(level.name, work, self._fail))
+        return workers
+
+    def _write(self, passing: Passing) -> None:
+        if isinstance(passing, Barrier):
+            self._store(passing)
+            return
+        for parcel in passing.outputs:
+            self._append(parcel, passing.time.clock)
+        self._count(passing)
+
+    def _append(self, parcel: Parcel, clock: int) -> None:
+        outlet = self._outlets[parcel.target]
+        for routed in outlet.routed(self._out, parcel.frame, clock):
+            to = self._transaction or self._out
+            to.append(routed.topic, routed.partition, pa.Table.from_batches([routed.rows]))
+
+    def _count(self, item: Item) -> None:
+        self.report.items += 1
+        for step, counts in item.counts.items():
+            self.report.counts[step] = self.report.counts.get(step, Counts()) + counts
+        if self._options.trace:
+            self.report.latencies.append(time.perf_counter() - item.began)
+
+    def _store(self, barrier: Barrier) -> None:
+        self._snapshots.write(barrier)
+        if self._transaction is None:
+            self._snapshots.note(barrier.number)
+            return
+        # The commit decides: with it both the results and the snapshot count, or neither.
+        self._transaction.commit(str(barrier.number))
+        self._snapshots.forget(barrier.number)
+        if not barrier.last:
+            self._transaction.begin()
+
+    def _begin(self) -> None:
+        if self._transaction is not None:
+            self._transaction.begin()
+
+    def _kept(self) -> Kept:
+        if self._transaction is not None:
+            number = int(self._transaction.note) if self._transaction.note else None
+        else:
+            number = self._snapshots.current()
+        if number is not None:
+            return self._snapshots.read(number)
+        physical = self._program.physical
+        now = self._clock.now()
+        memory = Memory(Watermarks.start(physical.scans, now), Time(START_OF_TIME, now))
+        topics = sorted({scan.stream.topic for scan in physical.scans})
+        bounds = self._log.snapshot(topics)
+        return Kept(0, {TopicPartition(*at): bound.start for at, bound in bounds.items()}, memory)
+
+    def _fail(self, error: BaseException) -> None:
+        if self._failure is None:
+            wrapped = isinstance(error, Exception) and not hasattr(error, "code")
+            self._failure = _as_run_error(error) if wrapped else error
+
+    def _close(self) -> None:
+        if self._transaction is not None:
+            self._transaction.close()
+        self._log.close()
+        self._out.close()
+
+
+def _as_run_error(error: BaseException) -> RunError:
+    told = RunError(
+        "INLINE_FAILED",
+        f"the program stopped: {type(error).__name__}: {error}",
+        hint="What was stored stays; run it again to go on from there.",
+    )
+    told.__cause__ = error
+    return told

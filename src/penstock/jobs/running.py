@@ -1,0 +1,33 @@
+"""What a job that runs adds to the explanation of its program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.jobs.job import Job
+from penstock.jobs.store import job_store
+from penstock.model.progress import Progress
+from penstock.plan.deployment import DRIVER
+from penstock.plan.explain import Running
+
+
+def running_of(home: Path, name: str) -> Running:
+    """Give the processes of a job by the names that explain has for them, and its progress."""
+    store = job_store(home)
+    job, progress = store.job(name), store.progress(name)
+    return Running(pids_of(job, progress), progress)
+
+
+def pids_of(job: Job, progress: Progress | None) -> dict[str, int]:
+    """Give process ids by name: one of several of a kind gets its number."""
+    if not job.alive:
+        return {}
+    pids = {DRIVER: job.pid}
+    workers = 0
+    for process in () if progress is None else progress.processes:
+        if process.role == "worker":
+            workers += 1
+            pids[f"worker {workers}"] = process.pid
+        else:
+            pids[process.role] = process.pid
+    return pids

@@ -1,0 +1,151 @@
+"""Where jobs are written down, so that any process can see and stop them.
+
+Below `<home>/jobs`: `<id>.json` the job, `<id>.progress.json` how far it is, `<id>.stop.json` a
+wish to end it. The runner holds a lock on `<id>.lock`, which the system frees when it dies.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from penstock.errors import JobError, did_you_mean
+from penstock.jobs.document import from_json, to_json
+from penstock.jobs.job import Job
+from penstock.log.embedded.disk import DiskStorage
+from penstock.log.embedded.refusals import coded_storage_errors
+from penstock.log.storage import Lock, Storage, held
+from penstock.model.progress import Progress
+
+_SUFFIX = ".json"
+_PROGRESS = ".progress.json"
+_STOP = ".stop.json"
+_LOCK = ".lock"
+_REGISTER = ".register.lock"
+_OTHERS = (_PROGRESS, _STOP)
+# Long enough that two commands looking at once are not taken for a runner.
+_PATIENCE = 0.02
+_KEPT = 20
+"""How many ended jobs of a name are remembered."""
+
+
+def job_store(home: Path) -> JobStore:
+    """Give the store of jobs below a home directory."""
+    return JobStore(DiskStorage(home / "jobs"))
+
+
+class JobStore:
+    """The records of all jobs of one home."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def register(self, job: Job) -> tuple[Job, Lock]:
+        """Write down a new job under the next id of its name, and hold its lock."""
+        with coded_storage_errors("registering a job"):
+            self._storage.make_directory("")
+            with held(self._storage.lock(_REGISTER)):
+                self._forget_oldest(job.name)
+                registered = replace(job, id=self._next_id(job.name))
+                lock = self._storage.lock(f"{registered.id}{_LOCK}")
+                lock.acquire()
+                self._storage.replace(f"{registered.id}{_SUFFIX}", to_json(registered))
+        return registered, lock
+
+    def write(self, job: Job) -> None:
+        """Put a new record in the place of the old one."""
+        with coded_storage_errors(f'writing job "{job.id}"'):
+            self._storage.replace(f"{job.id}{_SUFFIX}", to_json(job))
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Give all jobs, the latest last; one whose process is gone shows as lost."""
+        found = (self.job(name) for name in self._ids())
+        return tuple(sorted(found, key=lambda job: (job.started_at, job.id)))
+
+    def job(self, name: str) -> Job:
+        """Give a job by its id."""
+        job = self._read(name)
+        if not job.alive or self._held(name):
+            return job
+        # It may have ended between the two looks.
+        again = self._read(name)
+        return replace(again, state="lost") if again.alive else again
+
+    def progress(self, name: str) -> Progress | None:
+        """Give how far a job has come, or nothing before its first batch."""
+        data = self._content(f"{name}{_PROGRESS}")
+        return None if data is None else from_json(Progress, data, f"{name}{_PROGRESS}")
+
+    def write_progress(self, name: str, progress: Progress) -> None:
+        """Put the progress of a job in the place of the last."""
+        with coded_storage_errors(f'writing the progress of job "{name}"'):
+            self._storage.replace(f"{name}{_PROGRESS}", to_json(progress))
+
+    def request(self, name: str) -> bytes | None:
+        """Give what was asked of a job, or nothing."""
+        return self._content(f"{name}{_STOP}")
+
+    def write_request(self, name: str, request: bytes) -> None:
+        """Leave a wish for a job's runner."""
+        with coded_storage_errors(f'asking job "{name}" to stop'):
+            self._storage.replace(f"{name}{_STOP}", request)
+
+    def forget(self, name: str) -> None:
+        """Remove what is known of a job."""
+        with coded_storage_errors(f'forgetting job "{name}"'):
+            for suffix in (_STOP, _PROGRESS, _SUFFIX, _LOCK):
+                self._storage.remove(f"{name}{suffix}")
+
+    def _ids(self) -> list[str]:
+        with coded_storage_errors("listing jobs"):
+            names = self._storage.list("")
+        return [
+            name.removesuffix(_SUFFIX)
+            for name in names
+            if name.endswith(_SUFFIX) and not name.endswith(_OTHERS)
+        ]
+
+    def _next_id(self, name: str) -> str:
+        stem = slug(name)
+        numbers = [int(found[1]) for item in self._ids() if (found := _numbered(stem, item))]
+        return f"{stem}-{max(numbers, default=0) + 1}"
+
+    def _forget_oldest(self, name: str) -> None:
+        stem = slug(name)
+        ended = [job for job in self.jobs() if not job.alive and _numbered(stem, job.id)]
+        # One fewer than are kept, to make room for the job that begins.
+        for job in ended[: len(ended) - _KEPT + 1] if len(ended) >= _KEPT else ():
+            self.forget(job.id)
+
+    def _read(self, name: str) -> Job:
+        data = self._content(f"{name}{_SUFFIX}") if "/" not in name else None
+        if data is None:
+            raise JobError(
+                "JOB_MISSING",
+                f'job "{name}" does not exist',
+                hint=did_you_mean(name, self._ids())
+                or "List what exists with `penstock jobs list`.",
+            )
+        return from_json(Job, data, f"{name}{_SUFFIX}")
+
+    def _content(self, path: str) -> bytes | None:
+        with coded_storage_errors("reading a job"):
+            return self._storage.read(path) if self._storage.exists(path) else None
+
+    def _held(self, name: str) -> bool:
+        with coded_storage_errors("looking for a job's process"):
+            lock = self._storage.lock(f"{name}{_LOCK}")
+            try:
+                return not lock.acquire(_PATIENCE)
+            finally:
+                lock.close()
+
+
+def slug(name: str) -> str:
+    """Give a name as it can stand in a file name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "job"
+
+
+def _numbered(stem: str, name: str) -> re.Match[str] | None:
+    return re.fullmatch(rf"{re.escape(stem)}-(\d+)", name)

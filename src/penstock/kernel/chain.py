@@ -1,0 +1,180 @@
+"""Steps without state, one after the other: each counts what it let through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+import polars as pl
+
+from penstock.errors import RunError
+from penstock.kernel.apply import apply
+from penstock.kernel.columns import control_columns
+from penstock.kernel.dead import Failure, letters, readable_json
+from penstock.kernel.expression import lower
+from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, Counts, Frame
+from penstock.model.expr import Column
+from penstock.model.stateless import (
+    Apply,
+    Expect,
+    Filter,
+    Project,
+    Rekey,
+    Restamp,
+    Stateless,
+    Union,
+)
+from penstock.schema.schema import Field, Schema
+from penstock.model.signature import expr_type
+from penstock.schema.types import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ChainResult:
+    """The rows at the end of a chain, the letters of those that failed, and each step's counts."""
+
+    frame: Frame
+    dead: Frame | None = None
+    counts: Mapping[str, Counts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    frame: Frame
+    dead: Frame | None = None
+    filtered: int = 0
+
+
+_Work: TypeAlias = Callable[[Frame], _Passed]
+
+
+class ChainRunner:
+    """Does a chain's steps on frames with the columns of `schema` and control columns.
+
+    The counts of its steps go by the chain's id and the number of the step in it.
+    """
+
+    def __init__(self, steps: Sequence[Stateless], schema: Schema, *, id: str = "") -> None:  # noqa: A002
+        self._work: list[tuple[str, _Work]] = []
+        for number, step in enumerate(steps):
+            name = f"{id}.{number}"
+            self._work.append((name, _work_of(step, schema, name)))
+            schema = schema_after(step, schema)
+        self.schema = schema
+
+    def run(self, frame: Frame) -> ChainResult:
+        """Take rows through all steps."""
+        counts: dict[str, Counts] = {}
+        dead: list[Frame] = []
+        for name, work in self._work:
+            passed = work(frame)
+            died = 0 if passed.dead is None else passed.dead.height
+            kept = frame.height - passed.filtered - died
+            counts[name] = Counts(
+                taken=frame.height,
+                passed=kept,
+                filtered=passed.filtered,
+                dead=died,
+                given=passed.frame.height,
+            )
+            if passed.dead is not None and died:
+                dead.append(passed.dead)
+            frame = passed.frame
+        return ChainResult(frame, pl.concat(dead) if dead else None, counts)
+
+
+def schema_after(step: Stateless, schema: Schema) -> Schema:
+    """Give the columns after a step, of those that were read."""
+    match step:
+        case Project(columns=columns):
+            return Schema(
+                tuple(
+                    schema.field(column.expr.name)
+                    if column.expr == Column(column.name)
+                    else Field(column.name, expr_type(column.expr, schema))
+                    for column in columns
+                )
+            )
+        case Apply(shape="filter"):
+            return schema
+        case Apply(gives=gives):
+            return gives
+        case _:
+            return schema
+
+
+def _work_of(step: Stateless, schema: Schema, name: str) -> _Work:
+    match step:
+        case Project(columns=columns):
+            made = [lower(column.expr, schema).alias(column.name) for column in columns]
+            return partial(_project, made)
+        case Filter(condition=condition):
+            return partial(_filter, lower(condition, schema))
+        case Apply():
+            return partial(_apply, step, schema, name)
+        case Expect():
+            return partial(_expect, step, lower(step.condition, schema), schema)
+        case Restamp():
+            return partial(_restamp, step, schema, name)
+        case Union() | Rekey():
+            return _Passed
+
+
+def _project(made: Sequence[pl.Expr], frame: Frame) -> _Passed:
+    return _Passed(frame.select(*made, *control_columns(frame)))
+
+
+def _filter(condition: pl.Expr, frame: Frame) -> _Passed:
+    kept = frame.filter(condition)
+    return _Passed(kept, filtered=frame.height - kept.height)
+
+
+def _apply(step: Apply, schema: Schema, name: str, frame: Frame) -> _Passed:
+    if frame.is_empty() and step.shape == "filter":
+        return _Passed(frame)
+    done = apply(step, frame, schema.names)
+    dead = None
+    if done.failures:
+        dead = letters(frame, schema.names, done.failures, step=step.name or name, site=step.site)
+    return _Passed(done.frame, dead, done.filtered)
+
+
+def _expect(step: Expect, condition: pl.Expr, schema: Schema, frame: Frame) -> _Passed:
+    met = frame.select(condition.fill_null(value=False).alias("met")).to_series()
+    if met.len() != frame.height:
+        met = met.new_from_index(0, frame.height)
+    if met.all():
+        return _Passed(frame)
+    kept, broken = frame.filter(met), frame.filter(~met)
+    if step.otherwise == "drop":
+        return _Passed(kept, filtered=broken.height)
+    fact = f'[EXPECTATION_FAILED] the row does not meet the expectation "{step.name}"'
+    if step.otherwise == "park":
+        failures = [Failure(place, fact) for place in range(broken.height)]
+        dead = letters(broken, schema.names, failures, step=step.name, site=step.site)
+        return _Passed(kept, dead)
+    row = readable_json(broken.head(1), schema.names)[0]
+    raise RunError(
+        "EXPECTATION_FAILED",
+        f'a row does not meet the expectation "{step.name}" ({step.site}): {row}',
+        hint="Correct the source, or let the expectation drop or park such rows.",
+    )
+
+
+def _restamp(step: Restamp, schema: Schema, name: str, frame: Frame) -> _Passed:
+    time = pl.col(step.event_time)
+    if schema.field(step.event_time).type.kind is Kind.TIMESTAMP:
+        time = time.dt.epoch("ms")
+    usable = frame.select(
+        time.is_between(START_OF_TIME, END_OF_TIME - 1).fill_null(value=False)
+    ).to_series()
+    stamped = frame.with_columns(time.cast(pl.Int64).alias(TIME))
+    if usable.all():
+        return _Passed(stamped)
+    parked = frame.filter(~usable)
+    fact = f'[EVENT_TIME_NULL] event time "{step.event_time}" is null or out of range'
+    failures = [Failure(place, fact) for place in range(parked.height)]
+    dead = letters(parked, schema.names, failures, step=name, site=step.site)
+    return _Passed(stamped.filter(usable), dead)

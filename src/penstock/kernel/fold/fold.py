@@ -1,0 +1,175 @@
+"""Accumulators of many groups at once: rows fold into them, parts merge, results are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from penstock.kernel.columns import frame_schema
+from penstock.kernel.fold.accumulator import (
+    RESULT,
+    ROWS,
+    SEQUENCE,
+    InColumns,
+    InTable,
+    Part,
+    Table,
+)
+from penstock.kernel.fold.argument import tasks_of
+from penstock.kernel.fold.arrival import continued
+from penstock.kernel.fold.compile import compile_measure
+from penstock.kernel.fold.grouping import group, join
+from penstock.kernel.port import CONTROL, WEIGHT, Frame
+from penstock.model.measure import Measure
+from penstock.schema.schema import Schema
+
+_STORED = "fold"
+_NEW = "_new_"
+_ALL = "_all"
+"""Stands in for the group columns where there are none: all rows are one group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Accumulators, one row a group, and tables of values for the measures that need them."""
+
+    columns: Frame
+    sets: Mapping[str, Frame] = field(default_factory=dict)
+
+
+class Fold:
+    """The measures of an aggregate, compiled for inputs that take rows back or never do.
+
+    A row whose `_weight` is -1 takes back one that is equal, exactly. Parts may be merged in
+    any order and split, except where a measure is by arrival: then parts must be merged in the
+    order of their arrival, which is that of the rows in each. Such a fold is not `packable`.
+    """
+
+    def __init__(self, measures: tuple[Measure, ...], schema: Schema, *, retracts: bool) -> None:
+        self._schema = schema
+        self._retracts = retracts
+        tasks = tasks_of(measures, schema, retracts=retracts)
+        compiled = {task.measure.name: compile_measure(task) for task in tasks}
+        self._types = {task.measure.name: task.gives for task in tasks}
+        self._computed: dict[str, pl.Expr] = {
+            item.column: item.computed
+            for task in tasks
+            for item in task.arguments
+            if item.computed is not None
+        }
+        self._in_columns = {k: v for k, v in compiled.items() if isinstance(v, InColumns)}
+        self._in_tables = {k: v for k, v in compiled.items() if isinstance(v, InTable)}
+        self._parts: tuple[Part, ...] = tuple(
+            part for item in self._in_columns.values() for part in item.parts
+        )
+        self._tables: dict[str, Table] = {
+            item.table.name: item.table for item in self._in_tables.values()
+        }
+        self._in_order = any(item.by_arrival for item in self._in_columns.values())
+        self.packable: bool = all(item.packable for item in compiled.values())
+        """Whether rows may be folded in parts of any split, merged in any order."""
+
+    def fold(self, rows: Frame, by: Sequence[str]) -> Groups:
+        """Take rows, which stand in the order of their arrival."""
+        keys, rows = _keyed(rows, by)
+        if self._computed:
+            rows = rows.with_columns(**self._computed)
+        if not self.packable:
+            rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE))
+        net = pl.col(WEIGHT).cast(pl.Int64).sum() if self._retracts else pl.len().cast(pl.Int64)
+        aggregates = [net.alias(ROWS), *(part.rows for part in self._parts)]
+        columns = group(rows, keys, aggregates, in_order=self._in_order)
+        return Groups(columns, {name: t.fold(rows, keys) for name, t in self._tables.items()})
+
+    def merge(self, groups: Sequence[Groups], by: Sequence[str]) -> Groups:
+        """Add up equal groups; the parts are given in the order of their arrival."""
+        if len(groups) == 1:
+            return groups[0]
+        return self._added(groups if self.packable else _continued(groups), by)
+
+    def union(self, groups: Sequence[Groups]) -> Groups:
+        """Put together parts of one whole that have no group in common."""
+        return Groups(
+            pl.concat([part.columns for part in groups]),
+            {name: pl.concat([part.sets[name] for part in groups]) for name in self._tables},
+        )
+
+    def regroup(self, groups: Groups, mapping: Frame, by: Sequence[str]) -> Groups:
+        """Rename the groups of a mapping (`_new_` columns beside their own), then add up."""
+        if mapping.is_empty():
+            return groups
+        columns = _renamed(groups.columns, mapping, by)
+        sets = {name: _renamed(table, mapping, by) for name, table in groups.sets.items()}
+        return self._added([Groups(columns, sets)], by)
+
+    def select(self, groups: Groups, chosen: Frame, by: Sequence[str], *, keep: bool) -> Groups:
+        """Keep the chosen groups only, or all but those."""
+        keys, chosen = _keyed(chosen, by)
+        names = chosen.select(keys)
+        how: Literal["semi", "anti"] = "semi" if keep else "anti"
+        return Groups(
+            join(groups.columns, names, keys, how),
+            {name: join(table, names, keys, how) for name, table in groups.sets.items()},
+        )
+
+    def result(self, groups: Groups, by: Sequence[str]) -> Frame:
+        """Give for each group its columns, `_rows` and the measures."""
+        keys = list(by) or [_ALL]
+        results = (
+            item.result.cast(self._types[name]).alias(name)
+            for name, item in self._in_columns.items()
+        )
+        frame = groups.columns.select(*keys, ROWS, *results)
+        for name, item in self._in_tables.items():
+            found = item.summary(groups.sets[item.table.name], keys).rename({RESULT: name})
+            value = pl.coalesce(pl.col(name).cast(self._types[name]), item.identity)
+            frame = join(frame, found, keys, "left").with_columns(value.alias(name))
+        return frame.select(*by, ROWS, *self._types)
+
+    def empty(self, by: Mapping[str, pl.DataType]) -> Groups:
+        """Give no groups, with all columns."""
+        columns = {**frame_schema(self._schema), **CONTROL, **by}
+        return self.fold(pl.DataFrame(schema=columns), list(by))
+
+    def tables(self, groups: Groups) -> dict[str, Frame]:
+        """Give the accumulators as tables to be stored."""
+        sets = {f"{_STORED}.{name}": table for name, table in groups.sets.items()}
+        return {_STORED: groups.columns, **sets}
+
+    def groups(self, tables: Mapping[str, Frame]) -> Groups:
+        """Take the accumulators from stored tables."""
+        return Groups(tables[_STORED], {name: tables[f"{_STORED}.{name}"] for name in self._tables})
+
+    def _added(self, groups: Sequence[Groups], by: Sequence[str]) -> Groups:
+        keys = list(by) or [_ALL]
+        aggregates = [pl.col(ROWS).sum(), *(part.merge for part in self._parts)]
+        columns = pl.concat([part.columns for part in groups])
+        sets = {name: pl.concat([part.sets[name] for part in groups]) for name in self._tables}
+        return Groups(
+            group(columns, keys, aggregates, in_order=self._in_order),
+            {name: table.reduce(sets[name], keys) for name, table in self._tables.items()},
+        )
+
+
+def _keyed(frame: Frame, by: Sequence[str]) -> tuple[list[str], Frame]:
+    if by:
+        return list(by), frame
+    return [_ALL], frame.with_columns(pl.lit(0, pl.Int8).alias(_ALL))
+
+
+def _continued(groups: Sequence[Groups]) -> list[Groups]:
+    frames = continued([[part.columns, *part.sets.values()] for part in groups])
+    return [
+        Groups(columns, dict(zip(part.sets, tables, strict=True)))
+        for part, (columns, *tables) in zip(groups, frames, strict=True)
+    ]
+
+
+def _renamed(frame: Frame, mapping: Frame, by: Sequence[str]) -> Frame:
+    new = [name for name in by if _NEW + name in mapping.columns]
+    named = join(frame, mapping.select(*by, *(_NEW + name for name in new)), by, "left")
+    renamed = (pl.coalesce(_NEW + name, name).alias(name) for name in new)
+    return named.with_columns(renamed).select(frame.columns)

@@ -1,0 +1,95 @@
+"""The values of each group and how often each is there: exact however rows come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable, Summary
+from penstock.kernel.fold.argument import Task
+from penstock.kernel.fold.grouping import group
+from penstock.kernel.port import WEIGHT, Frame
+
+VALUE = "_v0"
+
+
+@dataclass(frozen=True, slots=True)
+class Multiset:
+    """Values that are null are left out; those that are there zero times, too."""
+
+    name: str
+    values: tuple[pl.Expr, ...]
+    retracts: bool
+    largest: int | None = None
+    """Only so many of the largest values of a group are kept."""
+    distinct: bool = False
+    """Equal values count once."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the values."""
+        return [f"_v{index}" for index in range(len(self.values))]
+
+    def fold(self, rows: Frame, by: Sequence[str]) -> Frame:
+        """Count the values of rows."""
+        values = [item.alias(name) for item, name in zip(self.values, self.columns, strict=True)]
+        taken = rows.select(*by, *values, WEIGHT).drop_nulls(self.columns)
+        if self.retracts:
+            return self._bounded(self._counted(taken, by, pl.col(WEIGHT).cast(pl.Int64).sum()), by)
+        return self._bounded(self._counted(taken, by, pl.len().cast(pl.Int64)), by)
+
+    def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
+        """Add up the counts of equal values."""
+        return self._bounded(self._counted(table, by, pl.col(COUNT).sum()), by)
+
+    def _counted(self, frame: Frame, by: Sequence[str], count: pl.Expr) -> Frame:
+        counted = group(frame, [*by, *self.columns], [count.alias(COUNT)])
+        return counted.filter(pl.col(COUNT) != 0) if self.retracts else counted
+
+    def _bounded(self, table: Frame, by: Sequence[str]) -> Frame:
+        if self.largest is None:
+            return table
+        size = pl.lit(1, pl.Int64) if self.distinct else pl.col(COUNT)
+        larger = size.cum_sum().over(by) - size
+        ordered = table.sort(VALUE, descending=True, maintain_order=True)
+        return ordered.filter(larger < self.largest)
+
+
+def multiset_of(task: Task) -> Multiset:
+    """All values of the arguments; measures of the same ones share it."""
+    values = tuple(item.value for item in task.arguments)
+    return Multiset(f"values({task.subject})", values, task.retracts)
+
+
+def present(table: Frame) -> Frame:
+    """The values that are there; those taken back before they came are not."""
+    return table.filter(pl.col(COUNT) > 0)
+
+
+def repeated(table: Frame, counts: pl.Series) -> Frame:
+    """Each row as often as is said."""
+    return table[np.repeat(np.arange(table.height), counts.to_numpy())]
+
+
+def summary_of(aggregate: pl.Expr) -> Summary:
+    """Give a result by an aggregate over the values that are there."""
+
+    def summary(table: Frame, by: Sequence[str]) -> Frame:
+        return group(present(table), by, [aggregate.alias(RESULT)])
+
+    return summary
+
+
+def nothing(task: Task) -> pl.Expr:
+    """The result where there are no values: null, or an empty list."""
+    if isinstance(task.gives, pl.List):
+        return pl.lit(pl.Series([[]], dtype=task.gives)).first()
+    return pl.lit(None, task.gives)
+
+
+def in_multiset(task: Task, aggregate: pl.Expr) -> InTable:
+    """Remember all values and aggregate them when a result is asked for."""
+    return InTable(multiset_of(task), summary_of(aggregate), nothing(task))

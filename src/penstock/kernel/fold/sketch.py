@@ -1,0 +1,111 @@
+"""How many different values there are, nearly: HyperLogLog.
+
+4,096 registers a group keep the largest rank of the hashes that fell to them; the error is
+1.6 % (one standard deviation). Registers are kept eight to a row, and only where one is set,
+so that a group with few values is small. The estimate is Ertl's (arXiv:1702.01284), which needs
+no table of corrections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from penstock.kernel.bucket import hash_of
+from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable
+from penstock.kernel.fold.argument import Task
+from penstock.kernel.fold.grouping import group
+from penstock.kernel.fold.spread import distinct
+from penstock.kernel.port import Frame
+
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+_BITS = 12
+_REGISTERS = 2**_BITS
+_LANES = 8
+_BLOCK = "_block"
+_RANKS = [f"_r{lane}" for lane in range(_LANES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """For each group and block of registers the ranks reached."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    def fold(self, rows: Frame, by: Sequence[str]) -> Frame:
+        """Let each value reach its register."""
+        there = rows.drop_nulls(list(self.columns))
+        hashes = hash_of(there, self.columns)
+        register = (hashes >> np.uint64(64 - _BITS)).astype(np.int16)
+        lane = register % _LANES
+        # A one below the bits that are left ends the count of leading zeros.
+        rest = (hashes << np.uint64(_BITS)) | np.uint64(2 ** (_BITS - 1))
+        rank = (64 - _highest_bit(rest)).astype(np.uint8)
+        blocks = there.select(by).with_columns(
+            pl.Series(_BLOCK, register // _LANES, pl.Int16),
+            *(pl.Series(name, rank * (lane == i)) for i, name in enumerate(_RANKS)),
+            pl.lit(1, pl.Int64).alias(COUNT),
+        )
+        return self.reduce(blocks, by)
+
+    def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
+        """Keep the highest rank of each register."""
+        highest = [pl.col(name).max() for name in (*_RANKS, COUNT)]
+        return group(table, [*by, _BLOCK], highest)
+
+
+def nearly_distinct(task: Task) -> InTable:
+    """How many different values there are; exactly, where rows may be taken back."""
+    if task.retracts:
+        # A register cannot be lowered again.
+        return distinct(task)
+    columns = tuple(item.column for item in task.arguments)
+    table = Registers(f"registers({task.subject})", columns)
+    return InTable(table, _summary, pl.lit(0, pl.Int64))
+
+
+def _summary(table: Frame, by: Sequence[str]) -> Frame:
+    ranks = [pl.col(name) for name in _RANKS]
+    reached = pl.sum_horizontal((rank > 0).cast(pl.Int64) for rank in ranks)
+    weight = pl.sum_horizontal(
+        pl.when(rank > 0).then(0.5 ** rank.cast(pl.Float64)).otherwise(0.0) for rank in ranks
+    )
+    sums = [reached.sum().alias("_reached"), weight.sum().alias("_weight")]
+    groups = group(table, by, sums)
+    found = _estimate(groups["_reached"].to_numpy(), groups["_weight"].to_numpy())
+    return groups.select(by).with_columns(pl.Series(RESULT, np.rint(found).astype(np.int64)))
+
+
+def _estimate(reached: Numbers, weight: Numbers) -> Numbers:
+    empty = 1.0 - reached / _REGISTERS
+    estimate: Numbers = _REGISTERS**2 / (2 * np.log(2) * (weight + _REGISTERS * _sigma(empty)))
+    return estimate
+
+
+def _sigma(share: Numbers) -> Numbers:
+    """What the registers that are still empty add."""
+    power, factor, total = share.copy(), 1.0, share.copy()
+    # The power is squared each time: for the largest share below one, 4095/4096, it is below
+    # the precision of a number after 18 rounds.
+    for _ in range(20):
+        power = power * power
+        total = total + power * factor
+        factor *= 2
+    return total
+
+
+def _highest_bit(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, Any]:
+    """The place of the highest bit that is set, from 0."""
+    place = np.zeros(words.shape, np.int64)
+    left = words.copy()
+    for width in (32, 16, 8, 4, 2, 1):
+        large = left >= np.uint64(2**width)
+        place += large * width
+        left = np.where(large, left >> np.uint64(width), left)
+    return place

@@ -1,0 +1,85 @@
+"""The keys that have panes, numbered, so that all else is done with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from penstock.kernel.assign import Whole
+from penstock.kernel.port import Frame
+from penstock.kernel.trigger.node import Mask
+
+_NUMBER = "_number"
+_ROW = "_row"
+
+
+class KeyBook:
+    """Keys by number: the first is 0. Without key columns there is one key."""
+
+    def __init__(self, names: Sequence[str], known: Frame | None) -> None:
+        self._names = list(names)
+        self._known = known
+
+    def __len__(self) -> int:
+        if not self._names:
+            return 1
+        return 0 if self._known is None else self._known.height
+
+    @property
+    def table(self) -> Frame | None:
+        """The keys in the order of their numbers, to be stored."""
+        return self._known
+
+    def numbers(self, rows: Frame) -> Whole:
+        """Give the number of each row's key; new keys get the next ones."""
+        if not self._names:
+            return np.zeros(rows.height, dtype=np.int64)
+        wanted = rows.select(self._names)
+        if self._known is None or not self._known.height:
+            found: Whole = np.full(rows.height, -1, dtype=np.int64)
+            self._known = wanted.clear()
+        else:
+            found = self._find(wanted, self._known)
+        unknown = np.flatnonzero(found < 0)
+        if len(unknown):
+            found = found.copy()
+            found[unknown] = self._add(wanted if len(unknown) == len(found) else wanted[unknown])
+        return found
+
+    def rows(self, numbers: Whole) -> Frame:
+        """Give the keys of these numbers."""
+        if not self._names or self._known is None:
+            return pl.DataFrame()
+        return self._known[pl.Series(numbers, dtype=pl.UInt32)]
+
+    def keep(self, used: Mask) -> Whole | None:
+        """Forget keys and number the others again: give their new numbers, if any changed."""
+        if not self._names or self._known is None or used.all():
+            return None
+        self._known = self._known.filter(pl.Series(used))
+        return np.cumsum(used, dtype=np.int64) - 1
+
+    def _add(self, wanted: Frame) -> Whole:
+        assert self._known is not None
+        new = wanted.unique(maintain_order=True)
+        first = self._known.height
+        self._known = pl.concat([self._known, new]) if first else new
+        if new.height == wanted.height:
+            return np.arange(first, first + new.height, dtype=np.int64)
+        return self._find(wanted, new) + first
+
+    def _find(self, wanted: Frame, known: Frame) -> Whole:
+        numbered = known.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER))
+        if known.height > 2 * wanted.height:
+            # The hash table is built of the right side: here the smaller one.
+            rows = wanted.with_row_index(_ROW)
+            pairs = numbered.join(rows, on=self._names, how="inner", nulls_equal=True)
+            found = np.full(wanted.height, -1, dtype=np.int64)
+            found[pairs[_ROW].to_numpy()] = pairs[_NUMBER].to_numpy()
+            return found
+        joined = wanted.join(
+            numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left"
+        )
+        return joined[_NUMBER].fill_null(-1).to_numpy()

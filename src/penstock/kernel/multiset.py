@@ -1,0 +1,85 @@
+"""Rows held one by one, so that each can be taken back: the copies of a row are a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from penstock.kernel.port import WEIGHT, Frame
+
+ORDER = "_order"
+"""Int64: the number of a row by its arrival."""
+PACKED = "_packed"
+"""Int64: how many rows a row packed before the exchange stands for, itself included."""
+_RUNNING = "_running"
+_LOW = "_low"
+_HIGH = "_high"
+
+
+def numbered(delta: Frame, held: Frame) -> Frame:
+    """Number the rows of a delta by arrival, after those that are held."""
+    last = held[ORDER].max()
+    first = last + 1 if isinstance(last, int) else 0
+    return delta.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(ORDER))
+
+
+def changed(held: Frame, delta: Frame, columns: Sequence[str]) -> Frame:
+    """Give the rows held after a numbered delta: what takes a row back takes its latest copy.
+
+    Rows taken back before they came are held with weight -1 until they come.
+    """
+    rows = pl.concat([held, delta.select(held.columns)])
+    running = pl.col(WEIGHT).cum_sum().over(columns)
+    rows = rows.with_columns(running.alias(_RUNNING))
+    # An addition stays where the number of copies never falls below what it was with it.
+    later = pl.col(_RUNNING)
+    rows = rows.with_columns(
+        later.cum_min(reverse=True).over(columns).alias(_LOW),
+        later.cum_max(reverse=True).over(columns).alias(_HIGH),
+    )
+    added = (pl.col(WEIGHT) > 0) & (later > 0) & (pl.col(_LOW) >= later)
+    owed = (pl.col(WEIGHT) < 0) & (later < 0) & (pl.col(_HIGH) <= later)
+    return rows.filter(added | owed).select(held.columns)
+
+
+def best(rows: Frame, keys: Sequence[str], order: Sequence[tuple[str, bool]], count: int) -> Frame:
+    """Give the first rows of each group by columns, each ascending or descending; nulls last."""
+    ordered = rows.filter(pl.col(WEIGHT) > 0).sort(
+        [name for name, _ in order],
+        descending=[descending for _, descending in order],
+        nulls_last=True,
+    )
+    if not keys:
+        return ordered.head(count)
+    return ordered.group_by(keys, maintain_order=True).head(count)
+
+
+def difference(before: Frame, after: Frame) -> Frame:
+    """Give the changes between two choices of numbered rows: those gone with weight -1 first."""
+    gone = before.join(after, on=ORDER, how="anti", maintain_order="left")
+    come = after.join(before, on=ORDER, how="anti", maintain_order="left")
+    return pl.concat(
+        [
+            gone.with_columns(pl.lit(-1, pl.Int32).alias(WEIGHT)),
+            come.with_columns(pl.lit(1, pl.Int32).alias(WEIGHT)),
+        ]
+    )
+
+
+def touched(held: Frame, delta: Frame, keys: Sequence[str]) -> tuple[Frame, Frame]:
+    """Split what is held into the rows of the delta's groups and the others."""
+    if not keys:
+        return held, held.clear()
+    groups = delta.select(keys).unique()
+    return (
+        held.join(groups, on=keys, how="semi", nulls_equal=True, maintain_order="left"),
+        held.join(groups, on=keys, how="anti", nulls_equal=True, maintain_order="left"),
+    )
+
+
+def packed_rows(delta: Frame) -> int:
+    """Count the rows of a delta as they were before they were packed."""
+    if PACKED not in delta.columns:
+        return delta.height
+    return int(delta[PACKED].fill_null(1).sum())

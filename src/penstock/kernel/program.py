@@ -1,0 +1,184 @@
+"""A physical plan that works: rows in, parcels out, in this process and without a clock.
+
+The same program runs in the test driver and in Spark's workers. It travels there by pickle,
+so operators and chains are built where they are first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+from typing_extensions import override
+
+from penstock.kernel.arrival import observe, stamp
+from penstock.kernel.chain import ChainRunner
+from penstock.kernel.columns import frame_schema
+from penstock.kernel.letter import late_letters
+from penstock.kernel.operators import operator_of
+from penstock.kernel.parcel import (
+    NO_BUCKET,
+    Parcel,
+    Taken,
+    Worked,
+    dead_target,
+    late_target,
+    split,
+)
+from penstock.kernel.port import (
+    CONTROL,
+    PANE_COLUMNS,
+    START_OF_TIME,
+    Counts,
+    Frame,
+    Operator,
+    State,
+    Step,
+    Time,
+)
+from penstock.model.physical import Chain, Keyed, Output, Physical, Scan
+from penstock.schema.schema import Schema
+
+
+class Program:
+    """Does the work of a physical plan, one batch of one bucket at a time."""
+
+    def __init__(self, physical: Physical) -> None:
+        self.physical = physical
+        self.scans: Mapping[str, Scan] = {scan.id: scan for scan in physical.scans}
+        self.keyed: Mapping[str, Keyed] = {item.id: item for item in physical.operators}
+        self.outputs: Mapping[str, Output] = {item.id: item for item in physical.outputs}
+        self._operators: dict[str, Operator] = {}
+        self._chains: dict[tuple[str, str], ChainRunner] = {}
+        self._empty: dict[str, Frame] = {}
+
+    @override
+    def __reduce__(self) -> tuple[object, ...]:
+        return Program, (self.physical,)
+
+    def take(self, scan: str, rows: Frame, watermark: int, clock: int | None) -> Taken:
+        """Take one partition's rows as the log has them: `needed_columns` and `_taken`.
+
+        They are stamped, those without a usable time parked, and the rest `read`.
+        """
+        source = self.scans[scan]
+        seen = observe(source.stream, stamp(source.stream, rows), clock)
+        worked = self.read(scan, seen.rows.select(*source.columns, *CONTROL), watermark)
+        counts = {scan: seen.counts, **worked.counts}
+        parcels = (*self.dead(scan, seen.dead), *worked.parcels)
+        return Taken(replace(worked, parcels=parcels, counts=counts), seen.candidate, seen.skew)
+
+    def read(self, scan: str, rows: Frame, watermark: int = START_OF_TIME) -> Worked:
+        """Take a scan's rows through its chains; `watermark` is that of the step before."""
+        source = self.scans[scan]
+        known = source.stream.columns
+        schema = Schema(tuple(known.field(name) for name in source.columns))
+        counts: dict[str, Counts] = {}
+        parcels = [
+            parcel
+            for chain in source.chains
+            for parcel in self._follow(scan, chain, (rows, schema), watermark, counts)
+        ]
+        return Worked(tuple(parcels), counts)
+
+    def work(self, keyed: str, state: State, deltas: Sequence[Frame], time: Time) -> Worked:
+        """Take one step of one bucket, and its results through the chains after it."""
+        item = self.keyed[keyed]
+        step = self.operator(keyed).step(state, self._delta(item, deltas), time)
+        counts: dict[str, Counts] = {}
+        _count(counts, keyed, step.counts)
+        parcels = list(self._beside(item, step))
+        if not step.output.is_empty():
+            schema = item.relation.schema
+            before = state.time.watermark
+            for chain in item.chains:
+                parcels += self._follow(keyed, chain, (step.output, schema), before, counts)
+        return Worked(tuple(parcels), counts, step.state, step.wake_at)
+
+    def operator(self, keyed: str) -> Operator:
+        """Give the operator of a keyed step, built when it is first asked for."""
+        if keyed not in self._operators:
+            self._operators[keyed] = operator_of(self.keyed[keyed])
+        return self._operators[keyed]
+
+    def output_after(self, target: str) -> Output | None:
+        """Give the first output that rows for a target reach."""
+        waiting, seen = [target], set[str]()
+        while waiting:
+            found = waiting.pop(0)
+            if found in self.outputs:
+                return self.outputs[found]
+            if found not in seen:
+                seen.add(found)
+                waiting += [chain.target for chain in self._chains_of(found)]
+        return None
+
+    def dead(self, target: str, letters: Frame | None) -> Iterator[Parcel]:
+        """Give the parcel that brings dead letters beside the first output after a target."""
+        output = self.output_after(target)
+        if letters is not None and not letters.is_empty() and output and output.sink.dead_topic:
+            yield Parcel(dead_target(output.id), NO_BUCKET, letters)
+
+    def _chains_of(self, id_: str) -> tuple[Chain, ...]:
+        if id_ in self.keyed:
+            return self.keyed[id_].chains
+        return self.scans[id_].chains if id_ in self.scans else ()
+
+    def _follow(
+        self,
+        origin: str,
+        chain: Chain,
+        rows: tuple[Frame, Schema],
+        watermark: int,
+        counts: dict[str, Counts],
+    ) -> Iterator[Parcel]:
+        frame, schema = rows
+        if (origin, chain.id) not in self._chains:
+            self._chains[origin, chain.id] = ChainRunner(chain.steps, schema, id=chain.id)
+        done = self._chains[origin, chain.id].run(frame)
+        for step, count in done.counts.items():
+            _count(counts, step, count)
+        yield from self.dead(chain.target, done.dead)
+        yield from self._send(chain.target, done.frame, watermark)
+
+    def _send(self, target: str, frame: Frame, watermark: int) -> Iterator[Parcel]:
+        if frame.is_empty():
+            return
+        if target in self.outputs:
+            yield Parcel(target, NO_BUCKET, frame)
+            return
+        settings = self.physical.settings
+        operator = self.operator(target)
+        rows = frame.drop(PANE_COLUMNS, strict=False)
+        if settings.preaggregate:
+            rows = operator.pack(rows, watermark)
+        yield from split(rows, target, operator.keys, settings.buckets)
+
+    def _delta(self, keyed: Keyed, deltas: Sequence[Frame]) -> Frame:
+        filled = [delta for delta in deltas if not delta.is_empty()]
+        if len(filled) == 1:
+            return filled[0]
+        if filled:
+            same = all(delta.schema == filled[0].schema for delta in filled[1:])
+            return pl.concat(filled, how="vertical" if same else "diagonal_relaxed")
+        if keyed.id not in self._empty:
+            columns = frame_schema(keyed.relation.inputs[0].schema)
+            self._empty[keyed.id] = pl.DataFrame(schema={**columns, **CONTROL})
+        return self._empty[keyed.id]
+
+    def _beside(self, keyed: Keyed, step: Step) -> Iterator[Parcel]:
+        yield from self.dead(keyed.id, step.dead)
+        output = self.output_after(keyed.id)
+        if step.late is None or step.late.is_empty() or output is None:
+            return
+        if output.sink.late_topic:
+            relation = keyed.relation
+            columns = relation.inputs[0].schema.names
+            letters = late_letters(step.late, columns, step=keyed.id, site=relation.site)
+            yield Parcel(late_target(output.id), NO_BUCKET, letters)
+
+
+def _count(counts: dict[str, Counts], step: str, found: Counts) -> None:
+    assert found.balanced, f"step {step} lost count of its rows: {found}"
+    counts[step] = counts.get(step, Counts()) + found

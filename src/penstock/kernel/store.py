@@ -1,0 +1,98 @@
+"""The accumulators of live panes, by the number of the pane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from penstock.kernel.assign import Whole
+from penstock.kernel.fold.accumulator import ROWS
+from penstock.kernel.fold.fold import Fold, Groups
+from penstock.kernel.pane import PANE
+from penstock.kernel.port import Frame
+
+_BY = (PANE,)
+
+
+class Store:
+    """Accumulators as a step changes them."""
+
+    def __init__(self, fold: Fold, tables: Mapping[str, Frame]) -> None:
+        self._fold = fold
+        self._groups = fold.groups(tables) if tables else fold.empty({PANE: pl.Int64()})
+
+    @property
+    def tables(self) -> dict[str, Frame]:
+        """The accumulators to be stored."""
+        return self._fold.tables(self._groups)
+
+    def add(self, parts: Sequence[Groups], touched: Whole) -> None:
+        """Take parts, in the order of their arrival, for the panes with these numbers."""
+        if not parts:
+            return
+        known = self._pick(touched, keep=True)
+        rest = self._pick(touched, keep=False)
+        alone = len(parts) == 1 and not known.columns.height
+        if alone and parts[0].columns.height == len(touched):
+            self._groups = self._union([rest, parts[0]])
+        else:
+            self._groups = self._union([rest, self._fold.merge([known, *parts], _BY)])
+
+    def merge(self, old: Whole, new: Whole) -> None:
+        """Let panes become part of others: the numbers they had, and those they get."""
+        known = self._pick(old, keep=True)
+        rest = self._pick(old, keep=False)
+        mapping = pl.DataFrame({PANE: old, f"_new_{PANE}": new})
+        self._groups = self._union([rest, self._fold.regroup(known, mapping, _BY)])
+
+    def take_out(self, numbers: Whole) -> Groups:
+        """Give the accumulators of those panes that have any, and forget them."""
+        found = self._pick(numbers, keep=True)
+        self._groups = self._pick(numbers, keep=False)
+        return found
+
+    def put(self, groups: Groups) -> None:
+        """Take accumulators of panes that have none."""
+        self._groups = self._union([self._groups, groups])
+
+    def drop(self, numbers: Whole) -> None:
+        """Forget what panes have added up."""
+        if len(numbers):
+            self._groups = self._pick(numbers, keep=False)
+
+    def get(self, numbers: Whole) -> Groups:
+        """Give the accumulators of panes; those of a pane without rows are the identities."""
+        found = self._pick(numbers, keep=True)
+        return found if found.columns.height == len(numbers) else self._filled(found, numbers)
+
+    def _filled(self, found: Groups, numbers: Whole) -> Groups:
+        missing = np.setdiff1d(numbers, found.columns[PANE].to_numpy())
+        schema = found.columns.schema
+        nothing = pl.DataFrame({PANE: missing, ROWS: np.zeros(len(missing), dtype=np.int64)})
+        columns = nothing.with_columns(
+            pl.lit(None, dtype).alias(name)
+            for name, dtype in schema.items()
+            if name not in (PANE, ROWS)
+        ).select(schema.names())
+        sets = {name: table.clear() for name, table in found.sets.items()}
+        return self._fold.merge([found, Groups(columns, sets)], _BY)
+
+    def _pick(self, numbers: Whole, *, keep: bool) -> Groups:
+        held = self._groups.columns.height
+        if not held or not len(numbers):
+            return self._groups if not keep else _cleared(self._groups)
+        return self._fold.select(self._groups, pl.DataFrame({PANE: numbers}), _BY, keep=keep)
+
+    def _union(self, parts: Sequence[Groups]) -> Groups:
+        filled = [part for part in parts if part.columns.height]
+        if len(filled) == 1:
+            return filled[0]
+        return self._fold.union(filled) if filled else parts[0]
+
+
+def _cleared(groups: Groups) -> Groups:
+    return Groups(
+        groups.columns.clear(), {name: table.clear() for name, table in groups.sets.items()}
+    )

@@ -1,0 +1,139 @@
+"""Steps, windows, triggers and refinements in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
+from penstock.model.duration import duration_text
+from penstock.model.expr import Column
+from penstock.model.expr_text import expr_text
+from penstock.model.measure import Measure
+from penstock.model.refine import Refinement
+from penstock.model.relation import Relation
+from penstock.model.source import Stream
+from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Rekey, Restamp, Union
+from penstock.model.top_n import TopN
+from penstock.model.trigger_words import trigger_words
+from penstock.model.watermark import BoundedDisorder, Perfect, Punctuated, Watermark
+from penstock.model.window_words import window_words
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a step is, what it is about, and more of it."""
+
+    kind: str
+    title: str = ""
+    details: tuple[str, ...] = ()
+
+
+def step_words(relation: Relation) -> Words:
+    """Say a step in words."""
+    match relation:
+        case Stream():
+            return _stream(relation)
+        case Aggregate():
+            return _aggregate(relation)
+        case Dedup(keys=keys, within=within):
+            span = f" within {duration_text(within)}" if within is not None else ""
+            return Words("dedup", f"by {', '.join(keys)}{span}")
+        case TopN(keys=keys, by=by, n=n, descending=descending):
+            order = "greatest" if descending else "least"
+            return Words("top", f"{n} {order} {by}{_by(keys)}")
+        case _:
+            return _stateless(relation)
+
+
+def refinement_words(refinement: Refinement) -> str:
+    """Say a refinement in words."""
+    late = refinement.keep_late
+    return refinement.mode + (f", kept {_span(late)} for late rows" if late is not None else "")
+
+
+def watermark_words(watermark: Watermark) -> str:
+    """Say a watermark in words."""
+    idle = f", idle after {_span(watermark.idle)}" if watermark.idle is not None else ""
+    match watermark:
+        case BoundedDisorder(delay):
+            return f"{_span(delay)} behind the latest row{idle}"
+        case Punctuated(column):
+            return f"said by {column}{idle}"
+        case Perfect():
+            return f"sorted input{idle}"
+
+
+def measure_words(measure: Measure) -> str:
+    """Say an aggregate in words."""
+    of = [expr_text(argument) for argument in measure.arguments]
+    settings = [f"{name}={value!r}" for name, value in measure.settings]
+    called = measure.function if measure.user is None else type(measure.user).__name__
+    return f"{measure.name} = {called}({', '.join([*of, *settings])})"
+
+
+def _stream(relation: Stream) -> Words:
+    time = relation.event_time or "ingestion"
+    kept = ("a changelog",) if relation.changelog else ()
+    mark = f"watermark {watermark_words(relation.watermark)}"
+    return Words("stream", relation.topic, (f"event time {time}", mark, *kept))
+
+
+def _aggregate(relation: Aggregate) -> Words:
+    where = "all time" if relation.window is None else window_words(relation.window)
+    details = (
+        f"what  {'; '.join(map(measure_words, relation.measures)) or 'keys only'}",
+        f"where {where}",
+        f"when  {trigger_words(relation.when)}",
+        f"how   {refinement_words(relation.refinement)}",
+    )
+    return Words("aggregate", _by(relation.keys).strip() or "all rows", details)
+
+
+def _stateless(relation: Relation) -> Words:
+    match relation:
+        case Project(columns=columns):
+            return Words("project", ", ".join(map(_column, columns)))
+        case Filter(condition=condition):
+            return Words("filter", expr_text(condition))
+        case Apply(name=name, shape=shape):
+            return Words(_SHAPES[shape], name)
+        case Expect(name=name, condition=condition, otherwise=otherwise):
+            return Words("expect", name, (f"{expr_text(condition)}, else {otherwise}",))
+        case _:
+            return _same_rows(relation)
+
+
+def _same_rows(relation: Relation) -> Words:
+    match relation:
+        case Union():
+            return Words("union")
+        case Rekey(keys=keys):
+            return Words("key", _by(keys).strip())
+        case Restamp(event_time=column):
+            return Words("event time", column)
+        case _:
+            return Words(type(relation).__name__.lower())
+
+
+_SHAPES = {
+    "map": "map",
+    "filter": "filter",
+    "flat_map": "flat map",
+    "arrow": "map tables (Arrow)",
+    "polars": "map tables (polars)",
+}
+
+
+def _column(named: Named) -> str:
+    same = named.expr == Column(named.name)
+    return named.name if same else f"{named.name} = {expr_text(named.expr)}"
+
+
+def _by(keys: tuple[str, ...]) -> str:
+    return f" by {', '.join(keys)}" if keys else ""
+
+
+def _span(duration: timedelta) -> str:
+    return "for ever" if duration == timedelta.max else duration_text(duration)

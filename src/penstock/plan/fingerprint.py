@@ -1,0 +1,71 @@
+"""What a plan, an operator or a state is known by, across runs and machines.
+
+Where a step was written (`site`) does not count. The user's own code counts by its name, and
+except for states by its text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
+from penstock.model.physical import Keyed, Physical, Stateful
+from penstock.model.top_n import TopN
+from penstock.model.window import Buffered, Custom, Sliding
+from penstock.plan.reads import reads
+from penstock.plan.token import Token, token
+from penstock.plan.user_code import by_name, by_text
+
+_LENGTH = 16
+
+
+def fingerprint(plan: Physical) -> str:
+    """Give what tells two plans apart; settings are left out, since they change no row."""
+    return _hash(token((plan.name, plan.scans, plan.levels, plan.outputs), by_text))
+
+
+def operator_fingerprint(keyed: Keyed) -> str:
+    """Give what tells two operators apart, with all that lies before them."""
+    return _hash(token((keyed.relation, keyed.keep_late), by_text))
+
+
+def state_fingerprint(keyed: Keyed) -> str:
+    """Give what tells the stored states of two operators apart.
+
+    It holds what the layout of the state follows from and no more: with another lateness,
+    another source or a corrected function an operator goes on with the state there is.
+    """
+    return _hash(token(_layout(keyed.relation), by_name))
+
+
+def _layout(relation: Stateful) -> tuple[object, ...]:
+    known = relation.source.schema
+    types = tuple((name, known.field(name).type) for name in _kept(relation))
+    return (type(relation).__name__, _own(relation), relation.source.retracts, types)
+
+
+def _kept(relation: Stateful) -> tuple[str, ...]:
+    """Give the columns of the input that its state may hold."""
+    names = relation.source.schema.names
+    if not isinstance(relation, Aggregate) or isinstance(
+        relation.window, Buffered | Sliding | Custom
+    ):
+        return names
+    read = reads(relation)
+    return tuple(name for name in names if name in read)
+
+
+def _own(relation: Stateful) -> tuple[object, ...]:
+    if isinstance(relation, Dedup):
+        return (relation.keys, relation.within)
+    if isinstance(relation, TopN):
+        return (relation.keys, relation.by, relation.n, relation.descending)
+    how = (relation.refinement.mode, relation.refinement.stamp, relation.panes)
+    return (relation.keys, relation.measures, relation.window, relation.when, how)
+
+
+def _hash(value: Token) -> str:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]

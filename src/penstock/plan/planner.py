@@ -1,0 +1,17 @@
+"""From what the user means to what is run."""
+
+from __future__ import annotations
+
+from penstock.model.physical import Physical, Settings
+from penstock.model.plan import Plan
+from penstock.plan.logical import improve
+from penstock.plan.lower import lower
+from penstock.plan.refuse import refuse
+
+DEFAULT_SETTINGS = Settings()
+
+
+def plan(program: Plan, settings: Settings = DEFAULT_SETTINGS) -> Physical:
+    """Give the physical plan of a program; one that cannot be run is refused here."""
+    refuse(program, settings)
+    return lower(improve(program).program, settings)

@@ -1,0 +1,118 @@
+"""Columns that no step reads are not read from the log, nor carried along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
+from penstock.model.expr import Column
+from penstock.model.plan import Plan
+from penstock.model.relation import Relation
+from penstock.model.source import Stream
+from penstock.model.stateless import Apply, Named, Project, Union
+from penstock.model.top_n import TopN
+from penstock.plan.reads import reads
+from penstock.plan.rebuild import with_inputs
+
+
+def prune_columns(program: Plan) -> Plan:
+    """Narrow every stream to the columns read after it; what is written stays the same.
+
+    Late rows hold the columns that their step needs, and all there are where the user named a
+    topic for them.
+    """
+    needs = _needs_of(program)
+    done: dict[int, Relation] = {}
+    for relation in program.walk():
+        inputs = tuple(done[id(item)] for item in relation.inputs)
+        done[id(relation)] = _narrowed(relation, inputs, needs)
+    sinks = (
+        replace(sink, relation=_exactly(done[id(sink.relation)], sink.relation.schema.names))
+        for sink in program.sinks
+    )
+    return replace(program, sinks=tuple(sinks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """Columns by a step's id: those asked of it by the steps after, those it asks for."""
+
+    given: dict[int, frozenset[str]] = field(default_factory=dict)
+    taken: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    def ask(self, relation: Relation, names: frozenset[str]) -> None:
+        self.given[id(relation)] = self.given.get(id(relation), frozenset()) | names
+
+
+def _needs_of(program: Plan) -> _Needs:
+    needs = _Needs()
+    whole = _with_whole_late_rows(program)
+    for sink in program.sinks:
+        needs.ask(sink.relation, frozenset(sink.relation.schema.names))
+    for step in reversed(list(program.walk())):
+        for item in step.inputs:
+            if id(step) in whole:
+                taken = frozenset(item.schema.names)
+            else:
+                # Rows of no columns could not be counted: one stays.
+                taken = _taken(step, needs.given[id(step)]) or frozenset((_spare(item),))
+            needs.taken[id(step)] = taken
+            needs.ask(item, taken)
+    return needs
+
+
+def _taken(step: Relation, given: frozenset[str]) -> frozenset[str]:
+    if isinstance(step, Project):
+        return reads(replace(step, columns=_kept(step, given)))
+    return reads(step) if isinstance(step, Aggregate | Apply) else reads(step) | given
+
+
+def _spare(source: Relation) -> str:
+    if isinstance(source, Stream) and source.event_time is not None:
+        return source.event_time
+    return source.schema.names[0]
+
+
+def _with_whole_late_rows(program: Plan) -> set[int]:
+    """Give the ids of steps before a sink that names the topic of its late rows."""
+    return {
+        id(step)
+        for sink in program.sinks
+        if sink.late
+        for step in sink.relation.walk()
+        if isinstance(step, Aggregate | Dedup | TopN)
+    }
+
+
+def _narrowed(relation: Relation, inputs: tuple[Relation, ...], needs: _Needs) -> Relation:
+    given = needs.given[id(relation)]
+    match relation:
+        case Stream():
+            return _exactly(relation, _ordered(relation, given))
+        case Project():
+            kept = _kept(relation, given)
+            if kept != relation.columns:
+                return replace(relation, source=inputs[0], columns=kept)
+        case Union():
+            inputs = tuple(_exactly(item, _ordered(relation, given)) for item in inputs)
+        case Aggregate(source) | Dedup(source) | TopN(source):
+            inputs = (_exactly(inputs[0], _ordered(source, needs.taken[id(relation)])),)
+        case _:
+            pass
+    return with_inputs(relation, inputs)
+
+
+def _kept(project: Project, wanted: frozenset[str]) -> tuple[Named, ...]:
+    return tuple(column for column in project.columns if column.name in wanted)
+
+
+def _ordered(relation: Relation, wanted: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in relation.schema.names if name in wanted)
+
+
+def _exactly(relation: Relation, names: tuple[str, ...]) -> Relation:
+    if relation.schema.names == names:
+        return relation
+    site: str = getattr(relation, "site", "")
+    return Project(relation, tuple(Named(name, Column(name)) for name in names), site=site)

@@ -1,0 +1,99 @@
+"""What stands for the user's own code in a fingerprint.
+
+A function counts by its module, its name, its text without comments and layout, and what it
+holds. Where its text cannot be found, as of one typed at a prompt, its bytecode counts, which
+another version of Python may write differently.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from penstock.plan.token import Token, token
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def by_name(value: object) -> Token:
+    """Stand for a function or object by where it is defined."""
+    known = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
+    return ("user", _module(known), str(getattr(known, "__qualname__", "")))
+
+
+def by_text(value: object) -> Token:
+    """Stand for a function by its name and text; for an object by its class and what it holds."""
+    if isinstance(value, functools.partial):
+        return ("partial", by_text(value.func), token((value.args, value.keywords), by_name))
+    function = inspect.unwrap(value) if callable(value) else value
+    function = getattr(function, "__func__", function)
+    if isinstance(function, FunctionType):
+        return (*by_name(function), _text_of_code(function.__code__), *_held(function))
+    if isinstance(value, type):
+        return (*by_name(value), *_text_of_class(value))
+    held = token(dict(getattr(value, "__dict__", {})), by_name)
+    return (*by_name(value), *_text_of_class(type(value)), held)
+
+
+def _module(known: object) -> str:
+    """Give the name of the file, however it was started: as a script, by path or by import."""
+    name = str(getattr(known, "__module__", "")).rpartition(".")[2]
+    if name != "__main__":
+        return name
+    members = [known, *vars(known).values()] if isinstance(known, type) else [known]
+    codes = (getattr(member, "__code__", None) for member in members)
+    return next((Path(code.co_filename).stem for code in codes if code is not None), name)
+
+
+def _held(function: FunctionType) -> Iterator[Token]:
+    """Give what a function remembers: its defaults, and the values around it."""
+    # Functions among them count by name only: one that calls itself is among its own.
+    yield token(function.__defaults__ or (), by_name)
+    yield token(function.__kwdefaults__ or {}, by_name)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield (name, token(cell.cell_contents, by_name))
+        except ValueError:  # a cell that is not filled yet
+            yield (name,)
+
+
+def _text_of_class(kind: type) -> Iterator[Token]:
+    for name, member in sorted(vars(kind).items()):
+        function = getattr(member, "__func__", member)
+        if isinstance(function, FunctionType):
+            yield (name, _text_of_code(function.__code__))
+
+
+def _text_of_code(code: CodeType) -> str:
+    found = [
+        node for node in _definitions(code.co_filename) if _first_line(node) == code.co_firstlineno
+    ]
+    # Two lambdas on one line cannot be told apart by it.
+    return ast.unparse(found[0]) if len(found) == 1 else repr(_bytecode(code))
+
+
+@functools.lru_cache(maxsize=64)
+def _definitions(file: str) -> tuple[_Definition, ...]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ()
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return tuple(node for node in ast.walk(tree) if isinstance(node, kinds))
+
+
+def _first_line(node: _Definition) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min((node.lineno, *(item.lineno for item in decorators)))
+
+
+def _bytecode(code: CodeType) -> Token:
+    constants = tuple(
+        _bytecode(item) if isinstance(item, CodeType) else repr(item) for item in code.co_consts
+    )
+    return (code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars)

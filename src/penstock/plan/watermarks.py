@@ -1,0 +1,69 @@
+"""Which watermark each operator waits for, and while it runs which partition holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from penstock.model.aggregate import Aggregate
+from penstock.model.physical import Keyed, Physical
+from penstock.model.progress import PartitionWatermark, Progress
+from penstock.model.window import Buffered, Sliding
+from penstock.model.words import watermark_words
+from penstock.plan.moment import moment_text, span_text
+from penstock.plan.step_text import step_text
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def watermark_lines(physical: Physical, progress: Progress | None) -> Iterator[str]:
+    """Say how each source tells the watermark and what it decides; then how it stands."""
+    scans = [scan.id for scan in physical.scans]
+    for scan in physical.scans:
+        ahead = scan.stream.watermark.max_ahead
+        bound = "" if ahead is None else f", rows over {span_text(ahead)} ahead are parked"
+        yield f"{scan.id}: each partition {watermark_words(scan.stream.watermark)}{bound}"
+    yield f"the program's watermark: the least of all partitions of {', '.join(scans)}"
+    for keyed in physical.operators:
+        yield f"{keyed.id}: {step_text(keyed.relation)}: {_decides(keyed)}"
+    if progress is not None:
+        yield from _standing(progress)
+
+
+def _decides(keyed: Keyed) -> str:
+    late = span_text(keyed.keep_late)
+    relation = keyed.relation
+    if not isinstance(relation, Aggregate):
+        return "not held by the watermark"
+    if relation.window is None:
+        return "no window, no row is late"
+    if relation.window.domain == "processing":
+        return "by the clock, no row is late"
+    if isinstance(relation.window, Buffered | Sliding):
+        return f"rows count in order of time, late rows taken for {late}"
+    return f"complete when the watermark reaches a window's end, leaves {late} later"
+
+
+def _standing(progress: Progress) -> Iterator[str]:
+    now = moment_text(progress.clock)
+    if progress.watermark is None:
+        yield f"at {now}, after batch {progress.batch}: no watermark yet, no row was seen"
+    else:
+        yield (
+            f"at {now}, after batch {progress.batch}: watermark {moment_text(progress.watermark)},"
+            f" windows that end later are open"
+        )
+    for partition in progress.partitions:
+        yield f"  {_partition(partition, progress.clock)}"
+
+
+def _partition(partition: PartitionWatermark, clock: int) -> str:
+    name = f"{partition.scan} partition {partition.partition}"
+    waited = span_text((clock - partition.since) * _MILLISECOND)
+    since = f"since {moment_text(partition.since)} ({waited})"
+    if partition.watermark is None:
+        return f"{name}: no row yet, not waited for"
+    place = moment_text(partition.watermark)
+    if partition.idle:
+        return f"{name}: {place}, idle {since}, not waited for"
+    return f"{name}: {place} {since}{', holds the windows open' if partition.holds else ''}"

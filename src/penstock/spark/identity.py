@@ -1,0 +1,71 @@
+"""What must not change while a checkpoint lives: the job's name in the log, buckets, states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from penstock.errors import StateError
+from penstock.model.physical import Physical
+from penstock.plan.fingerprint import state_fingerprint
+from penstock.spark.job_files import JobFiles, read_json, write_json
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Fixed when a checkpoint begins. `operators` holds the layout of each operator's state."""
+
+    job: str
+    buckets: int
+    parallelism: int
+    operators: Mapping[str, str]
+
+    def applied(self, physical: Physical) -> Physical:
+        """Give the program with the buckets and tasks that its state is kept in."""
+        settings = replace(physical.settings, buckets=self.buckets, parallelism=self.parallelism)
+        return replace(physical, settings=settings)
+
+
+def identify(files: JobFiles, physical: Physical) -> Identity:
+    """Give the identity of a checkpoint, making it at the first start.
+
+    A program whose operators are not those of the checkpoint is refused.
+    """
+    found = read_json(files.identity)
+    operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
+    if found is None:
+        settings = physical.settings
+        fresh = Identity(uuid4().hex, settings.buckets, settings.parallelism, operators)
+        keep_identity(files, fresh)
+        return fresh
+    known = Identity(found["job"], found["buckets"], found["parallelism"], found["operators"])
+    for name in sorted({*known.operators, *operators}):
+        if known.operators.get(name) != operators.get(name):
+            raise StateError(
+                "CHECKPOINT_PROGRAM",
+                f'operator "{name}" of program "{physical.name}" is not the one whose state the'
+                f' checkpoint "{files.checkpoint}" keeps',
+                hint="The program has changed: give it a new checkpoint, or run the old program.",
+            )
+    if known.parallelism != physical.settings.parallelism:
+        raise StateError(
+            "CHECKPOINT_PARALLELISM",
+            f'the checkpoint "{files.checkpoint}" is kept by {known.parallelism} tasks, and'
+            f" {physical.settings.parallelism} are asked for",
+            hint="Rescale the stopped job, or start it with the parallelism it has.",
+        )
+    return known
+
+
+def keep_identity(files: JobFiles, identity: Identity) -> None:
+    """Store the identity of a new checkpoint."""
+    write_json(
+        files.identity,
+        {
+            "job": identity.job,
+            "buckets": identity.buckets,
+            "parallelism": identity.parallelism,
+            "operators": dict(identity.operators),
+        },
+    )

@@ -1,0 +1,110 @@
+"""What a running program keeps beside Spark's checkpoint: itself, and how far it has come."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pyspark import cloudpickle
+
+from penstock.errors import StateError
+from penstock.kernel.program import Program
+from penstock.model.physical import Physical
+
+_FOLDER = "penstock"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFiles:
+    """The files of one checkpoint."""
+
+    checkpoint: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where they all are."""
+        return self.checkpoint / _FOLDER
+
+    @property
+    def progress(self) -> Path:
+        """What the last batch left: see `spark.progress_file`."""
+        return self.folder / "progress.json"
+
+    @property
+    def identity(self) -> Path:
+        """What must not change while the checkpoint lives."""
+        return self.folder / "job.json"
+
+    @property
+    def savepoint(self) -> Path:
+        """The states this checkpoint began with, where it continues another."""
+        return self.folder / "savepoint"
+
+    def keep_program(self, physical: Physical) -> Path:
+        """Store a program for Spark's workers, who load it by path."""
+        # Workers must find the user's modules where this process found them.
+        whole = cloudpickle.dumps((list(sys.path), cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call]
+        name = f"program-{hashlib.sha256(whole).hexdigest()[:16]}.pickle"
+        path = self.folder / name
+        write_durably(path, whole)
+        for old in self.folder.glob("program-*.pickle"):
+            if old != path:
+                old.unlink(missing_ok=True)
+        return path
+
+
+@lru_cache(maxsize=8)
+def load_program(path: str) -> Program:
+    """Give the program stored at a path, ready to work; once a process."""
+    found, pickled = cloudpickle.loads(Path(path).read_bytes())
+    sys.path.extend(place for place in found if place not in sys.path)
+    return Program(cloudpickle.loads(pickled))
+
+
+def read_json(path: Path) -> Mapping[str, Any] | None:
+    """Give what a file of a job says; none where it does not exist."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise StateError(
+            "JOB_FILE_BROKEN",
+            f'"{path}" is not what a job wrote: {error}',
+            hint="Start from a savepoint, or with a new checkpoint.",
+        ) from error
+    if not isinstance(found, dict):
+        raise StateError(
+            "JOB_FILE_BROKEN",
+            f'"{path}" is not what a job wrote',
+            hint="Start from a savepoint, or with a new checkpoint.",
+        )
+    return found
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace a file at one instant; when this returns it is on disk."""
+    write_durably(path, json.dumps(value).encode())
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Replace a file at one instant; when this returns it is on disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with fresh.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,183 @@
+"""Results, late rows and dead letters as records of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+import pyarrow as pa
+
+from penstock.errors import SchemaError
+from penstock.kernel.letter import LATE_COLUMNS
+from penstock.kernel.parcel import dead_target, late_target
+from penstock.kernel.port import DEAD_COLUMNS, END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Frame
+from penstock.log.port import Log
+from penstock.log.record import KEY_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.rows import value_schema
+from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
+from penstock.model.physical import Output, Physical
+from penstock.model.plan import Sink
+from penstock.model.relation import Relation
+from penstock.model.stateless import Rekey
+from penstock.model.top_n import TopN
+from penstock.schema.arrow import to_arrow
+from penstock.spark.route import Routed, Router
+from penstock.spark.stage import Staged, stage
+
+_STAGED_FROM_BYTES = 1024 * 1024
+"""Fewer bytes travel in the packet: the sink appends them without a file in between."""
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """Where the frames of one target go, and how their rows become records."""
+
+    target: str
+    topic: str
+    schema: pa.Schema
+    keys: tuple[str, ...] = ()
+
+    def records(self, frame: Frame, clock: int) -> pa.Table:
+        """Give rows with their key and timestamp; without a usable event time it is the clock."""
+        usable = pl.col(TIME).is_between(START_OF_TIME + 1, END_OF_TIME - 2)
+        stamp = (
+            pl.when(usable).then(pl.col(TIME)).otherwise(clock) if self._timed else pl.lit(clock)
+        )
+        added = [stamp.cast(pl.Int64).alias(TIMESTAMP_COLUMN)]
+        if self.keys:
+            key = key_text(frame, self.keys)
+            added += [
+                key.alias(KEY_COLUMN),
+                # Rows whose key is null are one group, too, and keep their order in one place.
+                pl.when(key.is_null()).then(0).cast(pl.Int32).alias(PARTITION_COLUMN),
+            ]
+        chosen = frame.select(*self.schema.names, *added)
+        table: pa.Table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return table
+
+    def routed(self, log: Log, frame: Frame, clock: int) -> Iterator[Routed]:
+        """Give the records of a frame by partition."""
+        table = self.records(frame, clock).combine_chunks()
+        for batch in table.to_batches():
+            yield from Router(log, topic=self.topic).route(batch)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns of a frame that its records are made of."""
+        return [*self.schema.names, *([TIME] if self._timed else [])]
+
+    @cached_property
+    def _timed(self) -> bool:
+        return self.target.partition(":")[0] not in {"late", "dead"}
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """Where a task writes rows aside, and the clock of its batch."""
+
+    home: str
+    owner: str
+    task: int
+    clock: int
+
+
+def key_text(frame: Frame, keys: Sequence[str]) -> pl.Expr:
+    """Give the key of each record: the text of one column, or several as JSON."""
+    if len(keys) > 1:
+        return pl.struct(keys).struct.json_encode().cast(pl.Binary)
+    (name,) = keys
+    if frame.schema[name] == pl.Binary:
+        return pl.col(name)
+    return pl.col(name).cast(pl.String).cast(pl.Binary)
+
+
+def outlets(physical: Physical) -> Mapping[str, Outlet]:
+    """Give where everything goes that a program writes, by target."""
+    found: dict[str, Outlet] = {}
+    for output in physical.outputs:
+        for outlet in _of_output(output):
+            found[outlet.target] = outlet
+    return found
+
+
+def staged_outputs(
+    outputs: Sequence[tuple[str, Frame]], found: Mapping[str, Outlet], log: Log, where: Staging
+) -> Staged | None:
+    """Write many rows aside, in the process that made them; none where they are few."""
+    if sum(frame.estimated_size() for _, frame in outputs) < _STAGED_FROM_BYTES:
+        return None
+    routed = (
+        item for target, frame in outputs for item in found[target].routed(log, frame, where.clock)
+    )
+    return stage(where.home, where.owner, where.task, routed)
+
+
+def ensure_topics(log: Log, physical: Physical) -> None:
+    """Create the topics a program writes; one that exists must be able to take its rows."""
+    known = set(log.topics())
+    partitions = max(
+        (log.topic(scan.stream.topic).partitions for scan in physical.scans), default=1
+    )
+    for outlet in outlets(physical).values():
+        if outlet.topic in known:
+            _require_fitting(log, outlet)
+            continue
+        log.create_topic(
+            outlet.topic, partitions=partitions if outlet.keys else 1, schema=outlet.schema
+        )
+        known.add(outlet.topic)
+
+
+def record_keys(sink: Sink) -> tuple[str, ...]:
+    """Give the columns that decide a record's partition: those asked for, or the group's."""
+    if sink.keys:
+        return sink.keys
+    relation: Relation | None = sink.relation
+    while relation is not None:
+        if isinstance(relation, Aggregate | Dedup | TopN | Rekey):
+            known = sink.relation.schema.names
+            return relation.keys if all(key in known for key in relation.keys) else ()
+        relation = relation.inputs[0] if len(relation.inputs) == 1 else None
+    return ()
+
+
+def _of_output(output: Output) -> Iterator[Outlet]:
+    sink = output.sink
+    schema = to_arrow(sink.relation.schema)
+    if sink.relation.retracts:
+        schema = schema.append(pa.field(WEIGHT, pa.int32(), nullable=False))
+    yield Outlet(output.id, sink.topic, schema, record_keys(sink))
+    if sink.late_topic:
+        yield Outlet(late_target(output.id), sink.late_topic, _plain(LATE_COLUMNS))
+    if sink.dead_topic:
+        yield Outlet(dead_target(output.id), sink.dead_topic, _plain(DEAD_COLUMNS))
+
+
+def _plain(columns: Mapping[str, pl.DataType]) -> pa.Schema:
+    types = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def _require_fitting(log: Log, outlet: Outlet) -> None:
+    topic = log.topic(outlet.topic)
+    taken = value_schema(topic)
+    for field in outlet.schema:
+        if field.name not in taken.names or taken.field(field.name).type != field.type:
+            has = ", ".join(f"{item.name} {item.type}" for item in taken)
+            raise SchemaError(
+                "OUTPUT_SCHEMA",
+                f'topic "{outlet.topic}" cannot take column "{field.name}" of type {field.type}:'
+                f" it has ({has})",
+                hint="Write to another topic, or select the columns that it has.",
+            )
+    for field in taken:
+        if not field.nullable and field.name not in outlet.schema.names:
+            raise SchemaError(
+                "OUTPUT_SCHEMA",
+                f'topic "{outlet.topic}" needs column "{field.name}", which the program does not'
+                " give",
+                hint="Add the column, or write to another topic.",
+            )

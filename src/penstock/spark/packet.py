@@ -1,0 +1,180 @@
+"""What travels between the stages of a program: frames, the time, and the accounts, as bytes.
+
+Spark sees one binary value a bucket and sender. A packet that only passes a stage is handed on
+as it came.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import polars as pl
+import pyarrow as pa
+
+from penstock.kernel.arrival import Skew
+from penstock.kernel.parcel import NO_BUCKET, Parcel
+from penstock.kernel.port import Counts, Frame
+from penstock.kernel.watermark import Place
+from penstock.spark.batch import Batch
+from penstock.spark.slot import Slots
+from penstock.spark.stage import Piece, Staged
+
+_FRONT = 4
+_ALIGN = 64
+
+Origin: TypeAlias = tuple[int, ...]
+"""Who sent it, so that packets are taken in the same order when a batch is run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a sender has to tell beside its rows.
+
+    `state` holds rows and bytes of what a bucket of an operator remembers; `at` is the offset
+    the batch ends at, told by the first reader.
+    """
+
+    counts: Mapping[str, Counts] = field(default_factory=dict)
+    skew: Mapping[str, Skew] = field(default_factory=dict)
+    wake_at: int | None = None
+    state: tuple[tuple[str, int, int, int], ...] = ()
+    at: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """What one sender sends to one bucket, or to the sink.
+
+    `candidates` are the watermarks that partitions claim; `batch` is known to the first
+    sender only, who passes it on. Many rows for outputs are `staged` where they were made.
+    """
+
+    origin: Origin
+    parcels: tuple[tuple[str, Frame], ...] = ()
+    candidates: Mapping[Place, int | None] = field(default_factory=dict)
+    batch: Batch | None = None
+    account: Account | None = None
+    staged: Staged | None = None
+
+
+def encode(packet: Packet) -> bytes:
+    """Write a packet; `decode` reads it."""
+    bodies = [_written(frame) for _, frame in packet.parcels]
+    head = {
+        "origin": packet.origin,
+        "parcels": [
+            (target, len(body)) for (target, _), body in zip(packet.parcels, bodies, strict=True)
+        ],
+        "candidates": [(*place, said) for place, said in packet.candidates.items()],
+        "batch": None if packet.batch is None else packet.batch.to_json(),
+        "account": None if packet.account is None else _account_json(packet.account),
+        "staged": None if packet.staged is None else _staged_json(packet.staged),
+    }
+    text = json.dumps(head).encode()
+    text += b" " * (-(_FRONT + len(text)) % _ALIGN)
+    return b"".join((len(text).to_bytes(_FRONT, "little"), text, *bodies))
+
+
+def decode(blob: bytes) -> Packet:
+    """Read what `encode` wrote."""
+    start = _FRONT + int.from_bytes(blob[:_FRONT], "little")
+    head = json.loads(blob[_FRONT:start])
+    parcels: list[tuple[str, Frame]] = []
+    buffer = pa.py_buffer(blob)
+    for target, size in head["parcels"]:
+        parcels.append((target, _read(buffer.slice(start, size))))
+        start += size
+    return Packet(
+        tuple(head["origin"]),
+        tuple(parcels),
+        {(scan, partition): said for scan, partition, said in head["candidates"]},
+        None if head["batch"] is None else Batch.from_json(head["batch"]),
+        None if head["account"] is None else _account(head["account"]),
+        None if head["staged"] is None else _staged(head["staged"]),
+    )
+
+
+def in_order(blobs: Iterable[bytes]) -> list[Packet]:
+    """Read packets and put them in the order of their senders."""
+    return sorted((decode(blob) for blob in blobs), key=lambda packet: packet.origin)
+
+
+def merged_candidates(packets: Iterable[Packet]) -> dict[Place, int | None]:
+    """Give what each partition claims, whoever read which part of it."""
+    merged: dict[Place, int | None] = {}
+    for packet in packets:
+        for place, said in packet.candidates.items():
+            before = merged.get(place)
+            merged[place] = (
+                said if before is None else before if said is None else max(before, said)
+            )
+    return merged
+
+
+def addressed(
+    slots: Slots, parcels: Iterable[Parcel], told: Iterable[int]
+) -> tuple[dict[int, list[tuple[str, Frame]]], list[tuple[str, Frame]]]:
+    """Sort parcels by receiver, and those for outputs apart; who is `told` the time gets one."""
+    by_slot: dict[int, list[tuple[str, Frame]]] = {slot: [] for slot in told}
+    outputs: list[tuple[str, Frame]] = []
+    for parcel in parcels:
+        if parcel.bucket == NO_BUCKET:
+            outputs.append((parcel.target, parcel.frame))
+        else:
+            slot = slots.of(parcel.target, parcel.bucket)
+            by_slot.setdefault(slot, []).append((parcel.target, parcel.frame))
+    return by_slot, outputs
+
+
+def _written(frame: Frame) -> bytes:
+    stream = io.BytesIO()
+    frame.write_ipc_stream(stream, compression="uncompressed", compat_level=pl.CompatLevel.newest())
+    # Aligned, frames are read where they lie.
+    return stream.getvalue() + bytes(-stream.tell() % _ALIGN)
+
+
+def _read(buffer: pa.Buffer) -> Frame:
+    frame = pl.from_arrow(pa.ipc.open_stream(buffer).read_all())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _account_json(account: Account) -> dict[str, Any]:
+    return {
+        "counts": {
+            step: [c.taken, c.passed, c.filtered, c.late, c.dead, c.given, c.dropped_pairs]
+            for step, c in account.counts.items()
+        },
+        "skew": {s: [k.rows, k.least, k.most, k.total] for s, k in account.skew.items()},
+        "wake_at": account.wake_at,
+        "state": account.state,
+        "at": account.at,
+    }
+
+
+def _account(found: Mapping[str, Any]) -> Account:
+    return Account(
+        {step: Counts(*numbers) for step, numbers in found["counts"].items()},
+        {scan: Skew(*numbers) for scan, numbers in found["skew"].items()},
+        found["wake_at"],
+        tuple((operator, bucket, rows, size) for operator, bucket, rows, size in found["state"]),
+        found["at"],
+    )
+
+
+def _staged_json(staged: Staged) -> dict[str, Any]:
+    return {
+        "owner": staged.owner,
+        "task": staged.task,
+        "file": staged.file,
+        "pieces": [list(piece) for piece in staged.pieces],
+    }
+
+
+def _staged(found: Mapping[str, Any]) -> Staged:
+    pieces = tuple(Piece(*piece) for piece in found["pieces"])
+    return Staged(found["owner"], found["task"], found["file"], pieces)

@@ -1,0 +1,73 @@
+"""What Spark's workers are told about a program, as the options of a format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from penstock.spark.admission import NO_LIMITS, BatchLimits
+from penstock.spark.cores import available_cores
+from penstock.spark.job_files import JobFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOptions:
+    """Where the log, the program and its checkpoint are, and how much a batch may take."""
+
+    home: str
+    program: str
+    checkpoint: str
+    job: str
+    clock: str = ""
+    limits: BatchLimits = NO_LIMITS
+    tasks: int = 1
+    bounded: bool = False
+
+    @property
+    def staging(self) -> str:
+        """The folder of rows written aside, below the log's own."""
+        return f"program-{self.job}"
+
+    @property
+    def files(self) -> JobFiles:
+        """The files beside the checkpoint."""
+        return JobFiles(Path(self.checkpoint))
+
+    def to_texts(self) -> dict[str, str]:
+        """Give them as Spark passes options on."""
+        limits = {
+            "max_rows": self.limits.rows,
+            "max_bytes": self.limits.bytes,
+            "max_seconds": None if self.limits.span is None else self.limits.span.total_seconds(),
+        }
+        return {
+            "home": self.home,
+            "program": self.program,
+            "checkpoint": self.checkpoint,
+            "job": self.job,
+            "clock": self.clock,
+            "tasks": str(self.tasks),
+            "bounded": str(self.bounded),
+            **{name: str(value) for name, value in limits.items() if value is not None},
+        }
+
+    @classmethod
+    def from_texts(cls, given: Mapping[str, str]) -> ProgramOptions:
+        """Read what `to_texts` gave."""
+        rows, size, seconds = (given.get(name) for name in ("max_rows", "max_bytes", "max_seconds"))
+        return cls(
+            home=given["home"],
+            program=given["program"],
+            checkpoint=given["checkpoint"],
+            job=given["job"],
+            clock=given.get("clock", ""),
+            limits=BatchLimits(
+                rows=None if rows is None else int(rows),
+                bytes=None if size is None else int(size),
+                span=None if seconds is None else timedelta(seconds=float(seconds)),
+            ),
+            tasks=int(given.get("tasks", available_cores())),
+            bounded=given.get("bounded") == "True",
+        )

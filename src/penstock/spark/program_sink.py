@@ -1,0 +1,101 @@
+"""The end of every batch: all that it gave becomes visible at one instant, once.
+
+Spark calls `commit` in this process with the packets of a batch. Results, late rows and dead
+letters are appended in one transaction whose note is the batch's number: a batch that is run
+again finds its number noted. docs of `spark.progress_file` say what is written when.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TypeAlias
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from penstock.kernel.port import Frame
+from penstock.log.port import Log, Transaction
+from penstock.model.physical import Physical
+from penstock.spark.leave import left_by
+from penstock.spark.output import Outlet, outlets
+from penstock.spark.packet import Packet, in_order, merged_candidates
+from penstock.spark.program_options import ProgramOptions
+from penstock.spark.progress_file import Left, read_left, write_left
+from penstock.spark.stage import discard, staged_rows
+
+Appends: TypeAlias = dict[tuple[str, int], list[pa.Table]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSink:
+    """Ends the batches of one program; the job's name is in its transactions."""
+
+    physical: Physical
+    options: ProgramOptions
+    log_of: Callable[[str], Log]
+    notify: Callable[[Left], None] = lambda _: None
+    outlets: Mapping[str, Outlet] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outlets", outlets(self.physical))
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Run a batch and end it; Spark calls this."""
+        begun = monotonic()
+        packets = in_order(row["blob"] for row in rows.collect())
+        self.commit(packets, number, round(1000 * (monotonic() - begun)))
+
+    def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
+        """End a batch: first what the next one needs to know, then its rows."""
+        batch = next(packet.batch for packet in packets if packet.batch is not None)
+        after = batch.after(self.physical.scans, merged_candidates(packets))
+        before = read_left(self.options.files.progress)
+        left = left_by(number, packets, (batch, after), before, millis)
+        write_left(self.options.files.progress, left)
+        self._publish(packets, batch.clock, number)
+        self.notify(left)
+
+    def _publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:
+        staged = [packet.staged for packet in packets if packet.staged is not None]
+        appends = self._appends(packets, clock)
+        # Without rows there is nothing to be seen twice, so nothing to note either.
+        if appends:
+            transaction = self.log_of(self.options.home).transaction(f"program-{self.options.job}")
+            try:
+                _write(transaction, appends, number)
+            finally:
+                transaction.close()
+        if staged:
+            discard(self.options.home, self.options.staging, staged)
+
+    def _appends(self, packets: Sequence[Packet], clock: int) -> Appends:
+        """Give the rows of a batch by partition, those of one sender after the other."""
+        appends: Appends = defaultdict(list)
+        frames: dict[str, list[Frame]] = defaultdict(list)
+        for packet in packets:
+            for target, frame in packet.parcels:
+                frames[target].append(frame)
+            if packet.staged is not None:
+                for topic, partition, table in staged_rows([packet.staged]):
+                    appends[topic, partition].append(table)
+        log = self.log_of(self.options.home)
+        for target, parts in frames.items():
+            outlet = self.outlets[target]
+            whole = pl.concat([part.select(outlet.columns) for part in parts])
+            for topic, partition, rows in outlet.routed(log, whole, clock):
+                appends[topic, partition].append(pa.Table.from_batches([rows]))
+        return appends
+
+
+def _write(transaction: Transaction, appends: Appends, number: int) -> None:
+    if transaction.note and int(transaction.note) >= number:
+        return
+    transaction.begin()
+    for (topic, partition), parts in sorted(appends.items(), key=lambda item: item[0]):
+        for part in parts:
+            transaction.append(topic, partition, part)
+    transaction.commit(str(number))

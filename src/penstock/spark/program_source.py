@@ -1,0 +1,171 @@
+"""All topics of a program as one stream of packets, its offsets telling the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from typing_extensions import override
+
+from penstock.errors import OffsetError
+from penstock.kernel.watermark import Watermarks
+from penstock.log.port import Bounds, Log
+from penstock.log.record import TopicPartition
+from penstock.spark.batch import Batch, marks_json
+from penstock.spark.file_clock import clock_at
+from penstock.spark.job_files import load_program, read_json
+from penstock.spark.program_admission import admit_program
+from penstock.spark.program_offset import ProgramOffset
+from penstock.spark.program_options import ProgramOptions
+from penstock.spark.program_read import read_packets
+from penstock.spark.program_split import ProgramSplit, plan_program_splits
+from penstock.spark.progress_file import Left, left_at
+from penstock.spark.savepoint_files import START
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# An idle query asks again and again: each question waits this long for an append, in seconds.
+_PATIENCE = 0.05
+# Spark knows limits by rows only; the real ones are in the options.
+_LIMITED = ReadMaxRows(2**62)
+
+
+class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans batches: when rows have come, when something is due, and once at the end."""
+
+    def __init__(self, options: ProgramOptions, log_of: Callable[[str], Log]) -> None:
+        self._options = options
+        self._log_of = log_of
+        self._program = load_program(options.program)
+        self._clock = clock_at(options.clock)
+        self._target: dict[TopicPartition, int] | None = None
+        self._idle = False
+        self._left: tuple[ProgramOffset, Left | None] | None = None
+
+    @override
+    def initialOffset(self) -> dict[str, Any]:
+        saved = read_json(self._options.files.savepoint / START)
+        if saved is not None:
+            return dict(saved["offset"])
+        positions = {place: bound.start for place, bound in self._bounds().items()}
+        ids = {name: self._log.topic(name).topic_id for name in self._topics}
+        return ProgramOffset(positions, ids).to_json()
+
+    @override
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return _LIMITED if self._options.limits.any else ReadAllAvailable()
+
+    @override
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._target = self._ends()
+
+    @override
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        begin = ProgramOffset.from_json(start)
+        if begin.ended:
+            return start
+        left = self._left_at(begin)
+        # A clock set backwards must not take back what has happened.
+        now = max(begin.clock, self._clock.now())
+        due = left is not None and left.wake_at is not None and left.wake_at <= now
+        ends = self._target or self._ends()
+        if not (due or self._target is not None or _has_more(begin, ends)):
+            ends = self._wait(begin, left, now)
+            now = max(begin.clock, self._clock.now())
+            due = left is not None and left.wake_at is not None and left.wake_at <= now
+        positions = admit_program(self._log, begin.positions, ends, self._options.limits)
+        ended = self._options.bounded and not _has_more_than(positions, ends)
+        if not (due or ended or positions != begin.positions):
+            return start
+        marks = self._marks(left, now)
+        return ProgramOffset(positions, begin.topics, now, marks, ended).to_json()
+
+    @override
+    def reportLatestOffset(self) -> dict[str, Any]:
+        ids = {name: self._log.topic(name).topic_id for name in self._topics}
+        return ProgramOffset(self._ends(), ids).to_json()
+
+    @override
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        begin, stop = ProgramOffset.from_json(start), ProgramOffset.from_json(end)
+        stop.require_same_topics(self._log)
+        self._require_kept(begin, stop)
+        assert stop.marks is not None
+        batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended)
+        scans = tuple((scan.id, scan.stream.topic) for scan in self._program.physical.scans)
+        return plan_program_splits(scans, begin, stop, batch, tasks=self._options.tasks)
+
+    @override
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, ProgramSplit)
+        yield from read_packets(self._program, self._log, partition, self._options)
+
+    @override
+    def commit(self, end: dict[str, Any]) -> None:
+        return
+
+    @property
+    def _log(self) -> Log:
+        return self._log_of(self._options.home)
+
+    @property
+    def _topics(self) -> list[str]:
+        return sorted({scan.stream.topic for scan in self._program.physical.scans})
+
+    def _bounds(self) -> dict[TopicPartition, Bounds]:
+        return self._log.snapshot(self._topics)
+
+    def _ends(self) -> dict[TopicPartition, int]:
+        return {place: bound.end for place, bound in self._bounds().items()}
+
+    def _left_at(self, begin: ProgramOffset) -> Left | None:
+        if self._left is None or self._left[0] != begin:
+            self._left = (begin, left_at(self._options.files.progress, begin))
+        return self._left[1]
+
+    def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
+        if left is not None:
+            return dict(left.marks)
+        saved = read_json(self._options.files.savepoint / START)
+        if saved is not None:
+            return dict(saved["marks"])
+        return marks_json(Watermarks.start(self._program.physical.scans, now))
+
+    def _wait(self, begin: ProgramOffset, left: Left | None, now: int) -> dict[TopicPartition, int]:
+        """Spend the pause before Spark's next question listening for an append."""
+        if self._idle:
+            patience = _PATIENCE
+            if left is not None and left.wake_at is not None:
+                patience = min(patience, max(0.0, (left.wake_at - now) / 1000))
+            self._log.wait(begin.positions, patience)
+        ends = self._ends()
+        self._idle = not _has_more(begin, ends)
+        return ends
+
+    def _require_kept(self, begin: ProgramOffset, stop: ProgramOffset) -> None:
+        bounds = self._bounds()
+        for place, at in begin.positions.items():
+            if at < bounds[place].start and at < stop.positions[place]:
+                raise OffsetError(
+                    "OFFSET_EXPIRED",
+                    f'the program is at offset {at} of partition "{place}", which now begins at'
+                    f" {bounds[place].start}",
+                    hint="Retention took records before they were read: start with a new"
+                    " checkpoint, or raise the topic's retention.",
+                )
+
+
+def _has_more(begin: ProgramOffset, ends: dict[TopicPartition, int]) -> bool:
+    return _has_more_than(begin.positions, ends)
+
+
+def _has_more_than(positions: Any, ends: dict[TopicPartition, int]) -> bool:  # noqa: ANN401
+    return any(ends[place] > at for place, at in positions.items())

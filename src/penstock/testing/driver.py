@@ -1,0 +1,334 @@
+"""A program run in this process, on clocks that move only when told to.
+
+The same kernel as on Spark, without Spark: rows are pushed, watermarks and the clock are
+advanced, and what comes out is read, all in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+import polars as pl
+
+from penstock.errors import RunError, TopicError, UsageError, did_you_mean
+from penstock.kernel.arrival import needed_columns
+from penstock.kernel.batch import READ, Arrival, Done, Input, Memory, run_batch
+from penstock.kernel.codec import decode, encode
+from penstock.kernel.parcel import Parcel
+from penstock.kernel.port import (
+    END_OF_TIME,
+    START_OF_TIME,
+    TAKEN,
+    WEIGHT,
+    Counts,
+    Frame,
+    Time,
+)
+from penstock.kernel.program import Program
+from penstock.kernel.watermark import Place, Watermarks, explain_text
+from penstock.model.physical import Physical, Scan, Settings
+from penstock.model.plan import Plan
+from penstock.plan.fingerprint import state_fingerprint
+from penstock.plan.planner import plan
+from penstock.testing.moment import Moment, Span, millis, span_millis
+from penstock.testing.outbox import Outbox, Row
+from penstock.testing.pushed import Pushed, as_frame
+
+COMMIT = "commit"
+"""The name of the last step of a batch: its results are written, its state is not yet."""
+
+
+class HasPlan(Protocol):
+    """What an application offers."""
+
+    def plan(self) -> Plan:
+        """Give the program that was written."""
+
+
+class CrashedError(Exception):
+    """The process under test died here; the driver starts it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A program's memory as it is stored: bytes that `restore` reads."""
+
+    states: Mapping[tuple[str, int], bytes]
+    wakes: Mapping[tuple[str, int], int]
+    watermarks: Frame
+    time: Time
+
+
+class TestDriver:
+    """Runs a program in virtual time: push, advance, look.
+
+    Without `clock` the clock begins at 0 and no event time is too far ahead of it. With
+    `watermarks="manual"` only `advance_watermark` moves them, not the rows.
+    """
+
+    __test__ = False  # not a test to be collected by pytest, in spite of its name
+
+    def __init__(
+        self,
+        program: Plan | HasPlan,
+        *,
+        settings: Settings | None = None,
+        clock: Moment | None = None,
+        watermarks: Literal["automatic", "manual"] = "automatic",
+    ) -> None:
+        written = program if isinstance(program, Plan) else program.plan()
+        self.physical: Physical = plan(written, settings or Settings())
+        self._program = Program(self.physical)
+        self._fingerprints = {
+            keyed.id: state_fingerprint(keyed) for keyed in self.physical.operators
+        }
+        self._bounded = clock is not None
+        self._heard = watermarks == "automatic"
+        self._outbox = Outbox(self.physical.outputs)
+        self._counts: dict[str, Counts] = {}
+        self._crash_at: str | None = None
+        now = 0 if clock is None else millis(clock)
+        self._memory = Memory(self._start(now), Time(START_OF_TIME, now))
+
+    def push(
+        self, topic: str, rows: Pushed, *, partition: int = 0, at: Moment | None = None
+    ) -> None:
+        """Give rows to a partition of a topic: one batch through the whole program.
+
+        `at` says when the log took them; the clock goes there first if it is behind.
+        """
+        self.push_together({(topic, partition): rows}, at=at)
+
+    def push_together(
+        self, given: Mapping[tuple[str, int], Pushed], *, at: Moment | None = None
+    ) -> None:
+        """Give rows to several partitions, named by topic and number, as one batch."""
+        for topic, _ in given:
+            self._scans(topic)
+        if at is not None and millis(at) > self.clock:
+            self.advance_clock(to=at)
+        taken = pl.lit(self.clock if at is None else millis(at), dtype=pl.Int64).alias(TAKEN)
+        arrivals = []
+        for (topic, partition), rows in given.items():
+            scans = self._scans(topic)
+            frame = as_frame(rows, scans[0].stream).with_columns(taken)
+            arrivals += [
+                Arrival((scan.id, partition), frame.select(_read_columns(scan, frame)))
+                for scan in scans
+            ]
+        self._run(self._input(arrivals=arrivals))
+
+    def advance_watermark(self, to: Moment, *, topic: str | None = None) -> None:
+        """Say that nothing before `to` will come any more, from one topic or from all."""
+        scans = self.physical.scans if topic is None else self._scans(topic)
+        claims: dict[Place, int] = {}
+        for scan in scans:
+            known = [place for place in self._memory.watermarks.marks if place[0] == scan.id]
+            claims.update(dict.fromkeys(known or [(scan.id, 0)], millis(to)))
+        self._run(self._input(claims=claims))
+
+    def advance_clock(self, by: Span | None = None, *, to: Moment | None = None) -> None:
+        """Let time pass; what falls due on the way happens in its order."""
+        if (by is None) == (to is None):
+            raise UsageError(
+                "CLOCK_STEP",
+                "the clock is to be advanced by a span or to a time",
+                hint="Give one of `by` and `to`.",
+            )
+        self._bounded = self._bounded or to is not None
+        target = millis(to) if to is not None else self.clock + span_millis(by or 0)
+        if target < self.clock:
+            raise UsageError(
+                "CLOCK_BACK",
+                f"the clock is at {self.clock} and was to go back to {target}",
+                hint="Give a later time: a program's clock never goes back.",
+            )
+        while (due := self._memory.wake_at) is not None and due <= target:
+            before = self._memory
+            self._run(self._input(clock=max(due, self.clock)))
+            if self._memory == before:
+                break
+        if target > self.clock:
+            self._run(self._input(clock=target))
+
+    def finish(self) -> None:
+        """End the input: every window closes."""
+        self.advance_watermark(END_OF_TIME)
+
+    def rows(self, topic: str) -> list[Row]:
+        """Give all rows written to a topic; those of a changelog with `_weight`."""
+        return self._outbox.rows(topic, self._outbox.frame(topic))
+
+    def changes(self, topic: str) -> list[Row]:
+        """Give all rows written to a topic with their weight, event time and pane."""
+        return self._outbox.changes(topic, self._outbox.frame(topic))
+
+    def take(self, topic: str) -> list[Row]:
+        """Give what was written to a topic since the last `take`, as `changes` does."""
+        return self._outbox.changes(topic, self._outbox.new(topic))
+
+    def table(self, topic: str) -> list[Row]:
+        """Give the table that the rows written to a topic amount to."""
+        return self._outbox.table(topic).to_dicts()
+
+    def frame(self, topic: str) -> Frame:
+        """Give all rows written to a topic as a polars frame, control columns included."""
+        return self._outbox.frame(topic)
+
+    def late(self, topic: str) -> list[Row]:
+        """Give the rows that came too late on the way to a topic."""
+        return self._outbox.late(topic)
+
+    def dead_letters(self, topic: str) -> list[Row]:
+        """Give the rows that failed on the way to a topic, each with its error."""
+        return self._outbox.dead(topic)
+
+    def state(self, operator: str) -> dict[str, Frame]:
+        """Give the tables an operator remembers, its buckets put together."""
+        known = [keyed.id for keyed in self.physical.operators]
+        if operator not in known:
+            raise UsageError(
+                "OPERATOR_MISSING",
+                f'the program has no operator with state "{operator}"',
+                hint=did_you_mean(operator, known) or f"It has {', '.join(known) or 'none'}.",
+            )
+        tables: dict[str, list[Frame]] = {}
+        for (id_, _), state in sorted(self._memory.states.items(), key=lambda item: item[0]):
+            for name, table in state.tables.items() if id_ == operator else ():
+                tables.setdefault(name, []).append(table)
+        return {name: pl.concat(parts, how="diagonal") for name, parts in tables.items()}
+
+    def counts(self) -> dict[str, Counts]:
+        """Give the accounting of every step so far."""
+        return dict(self._counts)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that the program writes."""
+        return self._outbox.topics
+
+    @property
+    def clock(self) -> int:
+        """The processing time in milliseconds."""
+        return self._memory.time.clock
+
+    @property
+    def watermark(self) -> int:
+        """How far event time is, in milliseconds."""
+        return self._memory.time.watermark
+
+    @property
+    def wake_at(self) -> int | None:
+        """The clock time at which something is due although no row comes."""
+        return self._memory.wake_at
+
+    def explain_watermark(self) -> str:
+        """Say which partition holds the watermark, and since when."""
+        return explain_text(self._memory.watermarks, self.clock)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps of a batch after which it can crash."""
+        return (READ, *(keyed.id for keyed in self.physical.operators), COMMIT)
+
+    def crash_after(self, step: str) -> None:
+        """Let the next batch die after a step, be started again and replayed."""
+        if step not in self.steps:
+            raise UsageError(
+                "CRASH_STEP",
+                f'a batch has no step "{step}"',
+                hint=did_you_mean(step, self.steps) or f"Its steps: {', '.join(self.steps)}.",
+            )
+        self._crash_at = step
+
+    def snapshot(self) -> Snapshot:
+        """Give the program's memory as it would be stored."""
+        memory = self._memory
+        states = {
+            place: encode(state, self._fingerprints[place[0]])
+            for place, state in memory.states.items()
+        }
+        return Snapshot(states, memory.wakes, memory.watermarks.to_frame(), memory.time)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a memory; what was written stays written."""
+        marks = Watermarks.from_frame(self.physical.scans, snapshot.watermarks)
+        self._memory = Memory(
+            replace(marks, idle=self._memory.watermarks.idle),
+            snapshot.time,
+            {
+                place: decode(blob, self._fingerprints[place[0]])
+                for place, blob in snapshot.states.items()
+            },
+            snapshot.wakes,
+        )
+
+    def _run(self, given: Input) -> None:
+        if self._crash_at is None:
+            self._keep(run_batch(self._program, self._memory, given))
+            return
+        stored = self.snapshot()
+        written: Sequence[Parcel] | None = None
+        try:
+            done = run_batch(self._program, self._memory, given, self._die)
+            written = done.parcels
+            self._die(COMMIT)
+        except CrashedError:
+            # A new process: nothing is left but what was stored.
+            self._program = Program(self.physical)
+            self.restore(stored)
+            done = run_batch(self._program, self._memory, given)
+        if written is not None:
+            _require_same(written, done.parcels)
+        self._keep(done)
+
+    def _keep(self, done: Done) -> None:
+        self._memory = done.memory
+        self._outbox.put(done.parcels)
+        for step, counts in done.counts.items():
+            self._counts[step] = self._counts.get(step, Counts()) + counts
+
+    def _die(self, step: str) -> None:
+        if step == self._crash_at:
+            self._crash_at = None
+            raise CrashedError(step)
+
+    def _input(self, clock: int | None = None, **given: Any) -> Input:  # noqa: ANN401
+        now = self.clock if clock is None else clock
+        return Input(now, bounded=self._bounded, heard=self._heard, **given)
+
+    def _start(self, clock: int) -> Watermarks:
+        marks = Watermarks.start(self.physical.scans, clock)
+        # Where watermarks are said outright, silence does not mean that a topic is idle.
+        return marks if self._heard else replace(marks, idle=dict.fromkeys(marks.idle))
+
+    def _scans(self, topic: str) -> tuple[Scan, ...]:
+        found = tuple(scan for scan in self.physical.scans if scan.stream.topic == topic)
+        if found:
+            return found
+        topics = sorted({scan.stream.topic for scan in self.physical.scans})
+        raise TopicError(
+            "TOPIC_MISSING",
+            f'the program reads no topic "{topic}"',
+            hint=did_you_mean(topic, topics) or f"It reads {', '.join(topics)}.",
+        )
+
+
+def _read_columns(scan: Scan, frame: Frame) -> list[str]:
+    return [name for name in frame.columns if name in {*needed_columns(scan), TAKEN, WEIGHT}]
+
+
+def _require_same(written: Sequence[Parcel], again: Sequence[Parcel]) -> None:
+    same = len(written) == len(again) and all(
+        one.target == other.target and one.frame.equals(other.frame)
+        for one, other in zip(written, again, strict=True)
+    )
+    if not same:
+        raise RunError(
+            "REPLAY_DIFFERS",
+            "a batch that was done again gave other rows than the first time",
+            hint="A function of the program depends on something else than its rows: "
+            "the time, chance, or what it saw before.",
+        )
