@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.streaming.query import StreamingQuery
 
 import penstock as ps
 from bench.measure import cost_of_tree
@@ -23,6 +24,7 @@ from penstock.front.dsl.stream import Stream
 from penstock.log.open import open_log
 from penstock.log.topic import TopicConfig
 from penstock.plan.planner import plan
+from penstock.spark.admission import BatchLimits
 from penstock.spark.run import start
 from penstock.spark.session import spark_session, stop_session
 
@@ -69,9 +71,7 @@ class _Taken(NamedTuple):
 
 def _tumbling(stream: Stream) -> Stream:
     return (
-        stream.group_by("user")
-        .window(ps.tumbling("10s"))
-        .agg(total=ps.sum("amount"), n=ps.count())
+        stream.group_by("user").window(ps.tumbling("10s")).agg(total=ps.sum("amount"), n=ps.count())
     )
 
 
@@ -138,10 +138,12 @@ _SHAPES = (
     _Shape(
         "distinct users of a window, exact",
         _exact_distinct,
-        lambda rows: rows.withColumn("w", f.window("at", "10 seconds"))
-        .dropDuplicates(["user", "w"])
-        .groupBy("w")
-        .agg(f.count(f.lit(1))),
+        lambda rows: (
+            rows.withColumn("w", f.window("at", "10 seconds"))
+            .dropDuplicates(["user", "w"])
+            .groupBy("w")
+            .agg(f.count(f.lit(1)))
+        ),
     ),
     _Shape(
         "running result, retracting",
@@ -156,9 +158,9 @@ _SHAPES = (
     ),
     _Shape(
         "10 best of each of 1,000 groups",
-        lambda stream: stream.with_columns(
-            group=ps.substring(ps.col("user"), ps.lit(1), ps.lit(3))
-        ).top_n(10, by="amount", group="group"),
+        lambda stream: stream.with_columns(group=ps.substring(ps.col("user"), 6, 3)).top_n(
+            10, by="amount", group="group"
+        ),
         None,
     ),
 )
@@ -188,10 +190,10 @@ class _Stage:
                 checkpoint=checkpoint,
                 session=self.spark,
                 bounded=True,
-                max_rows=self.batch,
+                limits=BatchLimits(rows=self.batch),
             )
             query.await_end()
-            return [progress.seconds for progress in query.batches if progress.rows]
+            return batch_seconds(query.spark)
 
         return _taken(work)
 
@@ -209,11 +211,7 @@ class _Stage:
             writer = writer.outputMode(shape.mode).trigger(availableNow=True).format("noop")
             query = writer.option("checkpointLocation", str(checkpoint)).start()
             query.awaitTermination()
-            return [
-                item["durationMs"]["triggerExecution"] / 1000
-                for item in query.recentProgress
-                if item["numInputRows"]
-            ]
+            return batch_seconds(query)
 
         return _taken(work)
 
@@ -270,6 +268,15 @@ def event_rows(records: int, number: int, *, keys: int = _KEYS) -> pa.Table:
     )
 
 
+def batch_seconds(query: StreamingQuery) -> list[float]:
+    """The seconds of each micro-batch that read something."""
+    return [
+        item["durationMs"]["triggerExecution"] / 1000
+        for item in query.recentProgress
+        if item["numInputRows"]
+    ]
+
+
 def _files(stage: _Stage) -> int:
     # A file holds half a batch: one for each partition of the topic.
     return 2 if stage.batch else 1
@@ -277,6 +284,7 @@ def _files(stage: _Stage) -> int:
 
 def _shape(scale: Scale, stage: _Stage, shape: _Shape, rows: int) -> Iterator[Measure]:
     runs = scale.of(3, 1)
+    pairs: list[tuple[_Taken, _Taken | None]]
     stage.ours(shape)
     if shape.native is None:
         alone = [stage.ours(shape) for _ in range(runs)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from penstock.config import load_settings
+from penstock.errors import PlanError
 from penstock.front.dsl.app import App as Described
 from penstock.model.physical import Physical, Settings
 
@@ -55,31 +56,35 @@ class App(Described):
         *,
         home: str | Path | None = None,
         checkpoint: str | Path | None = None,
-        bounded: bool = False,
+        bounded: bool | None = None,
         settings: Settings | None = None,
     ) -> ProgramQuery:
         """Start it on Spark, or continue it where its checkpoint is, and give the running query.
 
-        A `bounded` one takes what its topics hold now, closes every window and ends. The log is
-        that of `home`, by default of the settings; the checkpoint lies beside it.
+        A `bounded` one takes what its topics hold now, closes every window and ends; it is by
+        default where all it reads is files, which end by themselves. The log is that of `home`,
+        by default of the settings; the checkpoint lies beside it.
         """
         from penstock.spark.run import start  # noqa: PLC0415
 
         place = Path(home) if home is not None else load_settings().home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
-        return start(self.physical(settings), home=place, checkpoint=memory, bounded=bounded)
+        physical = self.physical(settings)
+        ends = bounded_run(physical, bounded=bounded)
+        return start(physical, home=place, checkpoint=memory, bounded=ends)
 
     def run(
         self,
         *,
         home: str | Path | None = None,
         checkpoint: str | Path | None = None,
-        bounded: bool = False,
+        bounded: bool | None = None,
         settings: Settings | None = None,
     ) -> Job:
         """Run it as a job, until its input ends or it is stopped, and give the job's record.
 
-        Meanwhile `penstock jobs` of any process shows how far it is, and can stop it.
+        `bounded` is as for `start`. Meanwhile `penstock jobs` of any process shows how far it
+        is, and can stop it.
         """
         from penstock.jobs.record import new_job  # noqa: PLC0415
         from penstock.jobs.run import run_job  # noqa: PLC0415
@@ -89,8 +94,22 @@ class App(Described):
         place = Path(home) if home is not None else load_settings().home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
+        ends = bounded_run(physical, bounded=bounded)
 
         def begin(tell: Callable[[Progress], None]) -> ProgramQuery:
-            return start(physical, home=place, checkpoint=memory, bounded=bounded, on_progress=tell)
+            return start(physical, home=place, checkpoint=memory, bounded=ends, on_progress=tell)
 
         return run_job(begin, job_store(place), new_job(physical, checkpoint=str(memory)))
+
+
+def bounded_run(physical: Physical, *, bounded: bool | None = None) -> bool:
+    """Say whether a program ends by itself: as was asked, or as its sources were collected."""
+    files = [scan.stream.topic for scan in physical.scans if scan.stream.files is not None]
+    ends = len(files) == len(physical.scans) if bounded is None else bounded
+    if files and not ends:
+        raise PlanError(
+            "PLAN_FILES",
+            f'program "{physical.name}" is to run without an end, and reads files "{files[0]}"',
+            hint="Run it with bounded=True, or write the rows of the files to a topic.",
+        )
+    return ends

@@ -17,7 +17,8 @@ from tests.conformance.dataflow_program import KEY, Recipe, row, source
 from tests.conformance.dataflow_time import moment
 from tests.conformance.dataflow_window import windows_of
 from tests.conformance.dataflow_words import VALUE, window_of
-from tests.conformance.engine import OUTPUT, start
+from tests.conformance.engine import OUTPUT
+from tests.conformance.engines import start
 from tests.conformance.runner import Case, Check, Engine, same
 
 

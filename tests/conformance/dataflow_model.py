@@ -13,11 +13,16 @@ from tests.conformance.dataflow_machine import MACHINE_CHECKS
 from tests.conformance.dataflow_pipeline import pipeline_checks
 from tests.conformance.dataflow_script import script_checks
 from tests.conformance.dataflow_stream import stream_checks
+from tests.conformance.engines import on_engine
 from tests.conformance.runner import Check, Engine, run_suite
 
 
 def checks(engine: Engine) -> Mapping[str, Check]:
     """Give the checks: triggers alone need no engine, programs run on the one given."""
+    return on_engine(_checks, engine)
+
+
+def _checks(engine: Engine) -> Mapping[str, Check]:
     return {
         **MACHINE_CHECKS,
         **fact_checks(engine),

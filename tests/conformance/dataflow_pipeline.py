@@ -26,7 +26,8 @@ from tests.conformance.dataflow_data import Story, heuristic_watermark, story_of
 from tests.conformance.dataflow_program import CLOCK, Recipe, row
 from tests.conformance.dataflow_time import duration, moment
 from tests.conformance.dataflow_words import VALUE, Dialect, refinement_of, window_of
-from tests.conformance.engine import Pane, Run, start
+from tests.conformance.engine import Pane, Run
+from tests.conformance.engines import start
 from tests.conformance.runner import Case, Check, Engine, holds, same
 
 _MINUTE = 60_000
@@ -41,7 +42,7 @@ class Pipelines:
     def check_pipeline(self, case: Case) -> None:
         """Run a pipeline over the data of the case and compare its panes."""
         recipe = recipe_of(case)
-        wanted = case.expect.get("panes", case.expect.get("rows", []))
+        wanted = unfolded(case.expect.get("panes", case.expect.get("rows", [])))
         if "micro-batch" in case.given.get("execution", ""):
             same_sequence(self._rounds(case, recipe), wanted)
             return
@@ -133,9 +134,10 @@ class Pipelines:
 
 def recipe_of(case: Case) -> Recipe:
     """Read the program of a case."""
-    trigger = Dialect().trigger_of(case.given.get("trigger"))
-    # The book lets sessions that touch merge; Beam, which ran its test streams, does not.
-    touching = case.given["data"].startswith("book_scores")
+    stream = "steps" in case.shared[case.given["data"].split()[0]]
+    trigger = Dialect(test_stream=stream).trigger_of(case.given.get("trigger"))
+    # The book and the paper let sessions that touch merge; Beam, with its streams, does not.
+    touching = case.given["data"].startswith(("book_scores", "paper_scores"))
     refinement = refinement_of(case.given, trigger)
     return Recipe(
         window_of(case.given["window"], touching=touching),
@@ -147,14 +149,27 @@ def recipe_of(case: Case) -> Recipe:
 
 
 def without_repeats(panes: Sequence[Pane]) -> list[Pane]:
-    """Leave out panes that repeat the value their window had."""
+    """Leave out panes that repeat the value their window had, taken back or not."""
     kept: list[Pane] = []
-    last: dict[tuple[int, int], Any] = {}
     for pane in panes:
-        if last.get(pane.window) != pane.value:
-            kept.append(pane)
-        last[pane.window] = pane.value
+        before = [one for one in kept if one.window == pane.window]
+        if before and pane.weight > 0 and before[-1].value == pane.value:
+            if before[-1].weight < 0:
+                kept.remove(before[-1])
+            continue
+        kept.append(pane)
     return kept
+
+
+def unfolded(wanted: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Give expected panes with a row of its own for each earlier value that one takes back."""
+    rows: list[Mapping[str, Any]] = []
+    for pane in wanted:
+        if pane.get("retract") is not None:
+            same_time = {name: pane[name] for name in ("window", "emit_time") if name in pane}
+            rows.append({**same_time, "value": pane["retract"], "retraction": True})
+        rows.append(pane)
+    return rows
 
 
 def _play(run: Run, story: Story, *, ends: bool) -> list[Pane]:
@@ -226,7 +241,7 @@ def _compare(name: str, wanted: Any, panes: Sequence[Pane], run: Run) -> None:  
     by_window = sorted(panes, key=lambda pane: (pane.window, pane.clock))
     match name:
         case "values":
-            alike = [pane.value for pane in panes], [pane.value for pane in by_window]
+            alike = [_signed(panes), _signed(by_window), _by_moment(panes)]
             holds(wanted in alike, f"values are {wanted!r}, got {alike[0]!r}")
         case "emit_times" | "boundaries_derived":
             same([pane.clock for pane in panes], [moment(time) for time in wanted], name)
@@ -262,6 +277,19 @@ def _compare_more(name: str, wanted: Any, panes: Sequence[Pane], run: Run) -> No
         case _:
             message = f"no check of {name}"
             raise ValueError(message)
+
+
+def _signed(panes: Sequence[Pane]) -> list[Any]:
+    """Give the values, those taken back below zero."""
+    return [pane.value * pane.weight for pane in panes]
+
+
+def _by_moment(panes: Sequence[Pane]) -> list[list[Any]]:
+    """Give the values of each moment, what is new before what it takes back."""
+    moments: dict[int, list[Pane]] = {}
+    for pane in panes:
+        moments.setdefault(pane.clock, []).append(pane)
+    return [_signed(sorted(held, key=lambda pane: -pane.weight)) for held in moments.values()]
 
 
 def _begin(pane: Pane) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from penstock.model.aggregate import Aggregate
@@ -17,12 +16,12 @@ from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Filter
 from penstock.model.trigger import Trigger
-from penstock.model.watermark import BoundedDisorder
+from penstock.model.watermark import Punctuated
 from penstock.model.window import Window
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import FLOAT64, INT64, STRING, Type
 from tests.conformance.dataflow_words import GAP, ORDER, VALUE
-from tests.conformance.engine import INPUT, OUTPUT, Row
+from tests.conformance.engine import INPUT, OUTPUT, SAYS, Row
 
 KEY = "key"
 TIME = "time"
@@ -75,10 +74,12 @@ def source(kind: Type, *more: Field) -> Stream:
         Field(CLOCK, INT64),
         Field(GAP, INT64),
         Field(ORDER, INT64),
+        Field(SAYS, INT64),
         *more,
     )
-    free = BoundedDisorder(timedelta(0), idle=None, max_ahead=None)
-    return Stream(INPUT, Schema(columns), event_time=TIME, watermark=free)
+    said = Call("is_not_null", (Column(SAYS),))
+    by_hand = Punctuated(SAYS, said, idle=None, max_ahead=None)
+    return Stream(INPUT, Schema(columns), event_time=TIME, watermark=by_hand)
 
 
 def row(key: object, value: object, time: int | None, **more: object) -> Row:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from penstock.kernel.port import END_OF_TIME
-from penstock.model.trigger import AfterDelay, Trigger
+from penstock.model.trigger import Repeat, Trigger
 from penstock.model.trigger import Sequence as InTurn
 from tests.conformance.dataflow_compare import fits, in_order, same_panes, told
 from tests.conformance.dataflow_program import Recipe, numbered, row
@@ -23,10 +23,12 @@ from tests.conformance.dataflow_words import (
     VALUE,
     Dialect,
     Words,
+    mock_of,
     refinement_of,
     window_of,
 )
-from tests.conformance.engine import Pane, Row, Run, start
+from tests.conformance.engine import Pane, Row, Run
+from tests.conformance.engines import start
 from tests.conformance.runner import Case, Check, Engine, same
 
 _BEFORE_ALL = -(10**12)
@@ -58,7 +60,7 @@ class Scripts:
         fit = partial(fits, inclusive=True)
         for step in given["steps"]:
             if "expect" in step:
-                panes = [replace(pane, time=pane.time + moved) for pane in run.take()]
+                panes = [_moved(pane, moved) for pane in run.take()]
                 same_panes(panes, step["expect"], fit)
             elif "input" in step:
                 _nothing(run.take())
@@ -74,7 +76,7 @@ class Scripts:
         rows = [item for step in given["steps"] for item in step.get("input", ())]
         recipe = recipe_of(given, Dialect(exact=False, strict=True))
         if any("fire" in step for step in given["steps"]):
-            recipe = replace(recipe, trigger=_by_hand(given["steps"]))
+            recipe = replace(recipe, trigger=_by_hand(given))
         run = start(self.engine, recipe.plan([item["v"] for item in rows]), clock=_BEFORE_ALL)
         silent = "without firing its timers" in case.notes
         count, fired = 1, 0
@@ -153,11 +155,16 @@ def _dropped(run: Run, recipe: Recipe) -> int:
     return run.dropped_pairs() + sum(map(len, late))
 
 
-def _by_hand(steps: Sequence[Words]) -> Trigger:
-    """Give a trigger that fires when the clock goes to its next long period."""
-    manual = AfterDelay(FIRE_EVERY * 0, FIRE_EVERY)
-    fires = [step["fire"] for step in steps if "fire" in step]
-    return InTurn((manual,) * max(len(fires), 2))
+def _by_hand(given: Words) -> Trigger:
+    """Give a trigger that the script fires; a firing may say that it is the last."""
+    text = given["trigger"] if isinstance(given["trigger"], str) else ""
+    fires = [step["fire"] for step in given["steps"] if "fire" in step]
+    ends = next((number for number, fire in enumerate(fires, 1) if "finish" in str(fire)), None)
+    if ends is None:
+        return mock_of(text, by_hand=True)
+    told = mock_of("", by_hand=True)
+    assert isinstance(told, Repeat)
+    return InTurn((told.trigger,) * ends) if ends > 1 else told.trigger
 
 
 def _moved_timestamp(given: Words) -> int:
@@ -166,6 +173,10 @@ def _moved_timestamp(given: Words) -> int:
         return 0
     found = re.search(r"timestamp ([+-]) (\d+)", given["window"].get("custom_timestamp", ""))
     return int(found[1] + found[2]) if found else 0
+
+
+def _moved(pane: Pane, by: int) -> Pane:
+    return pane if pane.time is None else replace(pane, time=pane.time + by)
 
 
 def _nothing(panes: Sequence[Pane]) -> None:

@@ -16,7 +16,8 @@ from tests.conformance.dataflow_program import row
 from tests.conformance.dataflow_script import recipe_of
 from tests.conformance.dataflow_time import moment, span
 from tests.conformance.dataflow_words import VALUE, Dialect, Words
-from tests.conformance.engine import Pane, Row, Run, start
+from tests.conformance.engine import Pane, Row, Run
+from tests.conformance.engines import start
 from tests.conformance.runner import Case, Check, Engine, holds, same
 
 _SECONDS = 1000
@@ -42,10 +43,11 @@ class Streams:
     def _check_steps(self, case: Case) -> None:
         given = in_milliseconds(case.given)
         rows = [item for step in given["steps"] for item in step.get("elements", ())]
-        run = start(
-            self.engine,
-            recipe_of(_listed(given, rows), Dialect(exact=False)).plan(map(_value, rows)),
-        )
+        recipe = recipe_of(_listed(given, rows), Dialect(exact=False))
+        if "panes" in case.expect:
+            # Beam's Python driver gives no empty panes.
+            recipe = replace(recipe, refinement=replace(recipe.refinement, empty_on_time=False))
+        run = start(self.engine, recipe.plan(map(_value, rows)))
         play(run, given["steps"])
         _compare(run.take(), run, case.expect)
 
@@ -207,6 +209,9 @@ def _same_chosen(panes: Sequence[Pane], wanted: Any, name: str) -> None:  # noqa
     elif "combined" in name:
         got = [value for pane in panes for value in pane.value]
         same(in_order(got), in_order(wanted), name)
+    elif wanted and isinstance(wanted[0], list) and not isinstance(panes[0].value, list):
+        pairs = [[pane.row["key"], pane.value] for pane in panes]
+        same(sorted(pairs), sorted(wanted), name)
     else:
         same(in_order([pane.value for pane in panes]), in_order(wanted), name)
 

@@ -17,13 +17,15 @@ _TOKEN = re.compile(
 )
 _ENDS = {"min_time": START_OF_TIME}
 _ENDLESS = ("unbounded", "inf", "infinite", "forever", "max")
+_GREATEST = 2**63 - 1
+_LONG = timedelta(days=1_000_000) // timedelta(milliseconds=1)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def moment(value: object) -> int:
     """Read a time: 12:03:10, 20m-1ms, max-1ms, -inf, a date, or milliseconds."""
     if isinstance(value, int):
-        return value
+        return _near_the_end(value)
     if isinstance(value, float):
         return round(value)
     text = str(value).strip().lower()
@@ -49,7 +51,14 @@ def lateness(value: object) -> timedelta:
     """Read how long a window is kept; one that is not said is 0."""
     if value in (None, "n/a"):
         return timedelta(0)
-    return FOREVER if str(value).lower() in _ENDLESS else duration(value)
+    if str(value).lower() in _ENDLESS or span(value) > _LONG:
+        return FOREVER
+    return duration(value)
+
+
+def _near_the_end(value: int) -> int:
+    """Give times counted from the greatest 64-bit number as counted from our end of time."""
+    return value if value < END_OF_TIME else END_OF_TIME - 1 - (_GREATEST - value)
 
 
 def _sum(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -40,6 +40,8 @@ ORDER = "row_number"
 FIRE_EVERY = timedelta(days=10_000)
 """The clock period of a trigger fired by hand: the script goes there to fire it."""
 
+_BY_HAND = AfterDelay(timedelta(0), FIRE_EVERY)
+
 _MODES: Mapping[str, Mode] = {
     "discarding": "discarding",
     "accumulating": "accumulating",
@@ -55,10 +57,16 @@ _STAMPS: Mapping[str, Stamp] = {
 }
 
 
-def window_of(words: Words, *, touching: bool = False, domain: Domain = "event") -> Window:
-    """Give the window that the words describe."""
+def window_of(
+    words: Words, *, touching: bool = False, gaps: bool = True, domain: Domain = "event"
+) -> Window:
+    """Give the window that the words describe.
+
+    Beam and Flink allow `gaps` between hopping windows; Kafka Streams does not.
+    """
     name = next(name for name in words if name in _WINDOWS)
-    return _WINDOWS[name](words[name] or {}, touching, domain)
+    found = _WINDOWS[name](words[name] or {}, touching, domain)
+    return replace(found, gaps=gaps) if isinstance(found, Hopping) else found
 
 
 def _tumbling(words: Words, _touching: bool, domain: Domain) -> Window:
@@ -68,7 +76,7 @@ def _tumbling(words: Words, _touching: bool, domain: Domain) -> Window:
 def _hopping(words: Words, _touching: bool, domain: Domain) -> Window:
     size = duration(words["size"])
     slide = duration(words["slide"] if "slide" in words else words.get("period", words["size"]))
-    return Hopping(size, slide, duration(words.get("offset", 0)), domain)
+    return Hopping(size, slide, duration(words.get("offset", 0)), domain, gaps=True)
 
 
 def _session(words: Words, touching: bool, domain: Domain) -> Window:
@@ -116,6 +124,8 @@ _WINDOWS = {
 }
 
 
+_BEAM_START = -9_223_372_036_854_775
+"""The beginning of time in Beam, in milliseconds; its test streams start there at 12:00."""
 _PLAIN: Mapping[str, Trigger] = {
     "default": WhenWatermark(),
     "always": Always(),
@@ -128,16 +138,19 @@ class Dialect:
     """What a source means by its words.
 
     `exact`: a count is looked at with every row, not after every bundle. `strict`: a
-    deadline must be exceeded, not only reached.
+    deadline must be exceeded, not only reached. `test_stream`: the clock of Beam's test
+    streams begins with time itself, long before any origin, where Beam rounds an aligned
+    deadline up by one period more.
     """
 
     exact: bool = True
     strict: bool = False
+    test_stream: bool = False
 
     def trigger_of(self, words: Words | str | None) -> Trigger:
         """Give the trigger that the words describe; none is the default one."""
         if words is None or isinstance(words, str):
-            return _mock(words or "")
+            return mock_of(words or "")
         name, inner = next(iter(words.items()))
         if name in _PLAIN:
             return _PLAIN[name]
@@ -183,23 +196,27 @@ class Dialect:
         align = words.get("align_to")
         if align is None:
             return AfterDelay(delay)
-        if not isinstance(align, Mapping):
-            return AfterDelay(delay, duration(align))
-        return AfterDelay(delay, duration(align["period"]), _origin(align))
+        words = align if isinstance(align, Mapping) else {"period": align}
+        period, origin = span(words["period"]), moment(words.get("origin", 0))
+        if self.test_stream:
+            delay += timedelta(milliseconds=period)
+            origin += moment("12:00:00") - _BEAM_START
+        # An origin is given as a time; only its place within the period matters.
+        return AfterDelay(
+            delay, timedelta(milliseconds=period), timedelta(milliseconds=origin % period)
+        )
 
 
-def _origin(align: Words) -> timedelta:
-    # An origin is given as a time; only its place within the period matters.
-    return timedelta(milliseconds=moment(align.get("origin", 0)) % span(align["period"]))
+def mock_of(text: str, *, by_hand: bool = False) -> Trigger:
+    """Read a trigger told in words: which elements make it fire, and with which it finishes.
 
-
-def _mock(text: str) -> Trigger:
-    """Read a trigger told in words: which elements make it fire, and with which it finishes."""
-    if not text or "default" in text or "end of window" in text:
+    One that is fired `by_hand` fires also when the clock goes to its next long period.
+    """
+    if not by_hand and (not text or "default" in text or "end of window" in text):
         return WhenWatermark()
     clauses = re.split(r"[;,.]", text.partition(":")[2] or text)
     last: list[Trigger] = []
-    others: list[Trigger] = []
+    others: list[Trigger] = [_BY_HAND] if by_hand else []
     for clause in clauses:
         found = _clause(clause)
         if found is not None:
@@ -221,8 +238,6 @@ def _clause(clause: str) -> Trigger | None:
         return AfterRow(_is(ORDER, 1))
     if numbers and re.search(r"elements?|rows?|values?|inputs?", clause):
         return _any([AfterRow(_is(VALUE, number)) for number in numbers])
-    if "fire" in clause and "never" not in clause:
-        return AfterDelay(timedelta(0), FIRE_EVERY)
     return None
 
 
@@ -233,9 +248,10 @@ def _is(column: str, value: int) -> Expr:
 def refinement_of(given: Words, trigger: Trigger) -> Refinement:
     """Give how panes relate, as a case says it; what it leaves open is as in Beam."""
     on_time = given.get("on_time_behavior", "fire_always") == "fire_always"
+    waits = isinstance(trigger, WhenClosed) and trigger.late is not None
     return Refinement(
         mode=_MODES.get(given.get("accumulation", ""), "accumulating"),
-        keep_late=lateness(given.get("allowed_lateness")),
+        keep_late=lateness(given.get("allowed_lateness", "unbounded" if waits else None)),
         empty_on_time=on_time and not counts_only(trigger),
         empty_final=given.get("closing_behavior", "fire_if_non_empty") == "fire_always",
         stamp=_STAMPS[given.get("timestamp_combiner", "end_of_window")],

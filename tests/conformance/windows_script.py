@@ -11,14 +11,16 @@ from typing import Any
 
 from penstock.kernel.port import END_OF_TIME
 from penstock.model.plan import Plan
-from penstock.model.window import Buffered, ByCount, ByTime, Global, Policy
+from penstock.model.window import Global
 from tests.conformance.dataflow_compare import same_panes
-from tests.conformance.dataflow_program import KEY, Recipe, row
-from tests.conformance.dataflow_time import duration, moment
+from tests.conformance.dataflow_program import KEY, Recipe, plan_of, row
+from tests.conformance.dataflow_time import moment
 from tests.conformance.dataflow_window import windows_of
 from tests.conformance.dataflow_words import GAP, VALUE, Words, window_of
-from tests.conformance.engine import Pane, Row, Run, start
+from tests.conformance.engine import Pane, Row, Run
+from tests.conformance.engines import start
 from tests.conformance.runner import Case, Check, Engine, same
+from tests.conformance.windows_evictor import evicting_buffer, evicting_window, is_buffer
 from tests.conformance.windows_words import flink_refinement, flink_trigger, gap_of
 
 _LAST = END_OF_TIME - 1
@@ -99,9 +101,7 @@ class _Player:
 
     def take(self) -> list[Pane]:
         panes = self._run.take()
-        if "evictor" in self._given:
-            return [_placed(pane) for pane in panes]
-        return panes
+        return [_placed(pane) for pane in panes] if is_buffer(self._given) else panes
 
     def late(self) -> list[Row]:
         rows = self._run.late()[self._late :]
@@ -113,35 +113,17 @@ def _program(given: Words) -> Plan:
     window = window_of(given["window"], touching=True, domain=given.get("domain", "event"))
     aggregate = given.get("aggregate", "sum")
     values = [item["value"] for step in given["steps"] for item in step.get("elements", ())]
+    if is_buffer(given):
+        buffer = evicting_buffer(given["evictor"], given["trigger"]["count"])
+        return Recipe(buffer, aggregate=aggregate, keys=(KEY, *_SPAN)).plan(values)
+    recipe = Recipe(window, flink_trigger(given.get("trigger")), flink_refinement(given), aggregate)
     if "evictor" in given:
-        return _evicting(given, aggregate).plan(values)
-    trigger = flink_trigger(given.get("trigger"))
-    return Recipe(window, trigger, flink_refinement(given), aggregate).plan(values)
-
-
-def _evicting(given: Words, aggregate: str) -> Recipe:
-    """A window with an evictor is a buffer by key and window with both its policies."""
-    buffer = Buffered(
-        "sliding",
-        _eviction(given["evictor"]),
-        ByCount(given["trigger"]["count"]),
-        evict_after="after" in given["evictor"].get("when", "before"),
-    )
-    return Recipe(buffer, aggregate=aggregate, keys=(KEY, *_SPAN))
+        return plan_of(evicting_window(recipe, given["evictor"]))
+    return recipe.plan(values)
 
 
 _SPAN = ("row_number", "proc_time")
 """The columns that hold the window of a row where it is part of the key."""
-
-
-def _eviction(words: Words) -> Policy:
-    for name, given in words.items():
-        if "newest" in name or "time" in name or "within" in name:
-            return ByTime(duration(given))
-        if "last" in name or "count" in name or "keep" in name:
-            return ByCount(given)
-    message = f"no evictor: {words}"
-    raise ValueError(message)
 
 
 def _placed(pane: Pane) -> Pane:
@@ -156,7 +138,7 @@ def _row(given: Words, element: Words) -> Row:
     words = next(iter(given["window"].values()))
     found = row(element.get("key", ""), element["value"], time)
     gap = gap_of(words.get("gap"), element)
-    if "evictor" in given:
+    if is_buffer(given):
         begin, end = _span(given, time)
         return {**found, GAP: gap, _SPAN[0]: begin, _SPAN[1]: end}
     return {**found, GAP: gap}

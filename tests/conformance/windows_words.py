@@ -18,7 +18,7 @@ from penstock.model.trigger import (
     WhenClosed,
 )
 from tests.conformance.dataflow_time import duration, lateness, span
-from tests.conformance.dataflow_words import Dialect, Words
+from tests.conformance.dataflow_words import Dialect, Words, counts_only
 
 AT_END = WhenClosed(late=AfterRows(1))
 """Flink's default: at the end of the window, and with each late row it still takes."""
@@ -38,20 +38,21 @@ def flink_trigger(words: Words | str | None) -> Trigger:
             return AnyOf((Repeat(AfterEventTime(duration(inner))), AT_END))
         case "continuous_processing_time":
             return Repeat(AfterDelay(timedelta(0), duration(inner)))
-        case "event_time" | "processing_time" | "end_of_window":
-            return AT_END
         case _:
-            return Dialect().trigger_of(words)
+            plain = name in ("event_time", "processing_time", "end_of_window")
+            return AT_END if plain else Dialect().trigger_of(words)
 
 
 def flink_refinement(given: Words) -> Refinement:
     """Give how the panes of a script relate: a purged window begins again without rows."""
-    trigger = given.get("trigger")
-    purging = isinstance(trigger, Mapping) and "purging" in trigger
+    words = given.get("trigger")
+    purging = isinstance(words, Mapping) and "purging" in words
+    purges = bool(given.get("fire_and_purge")) or purging
     return Refinement(
-        mode="discarding" if given.get("fire_and_purge") or purging else "accumulating",
+        mode="discarding" if purges else "accumulating",
         keep_late=lateness(given.get("allowed_lateness")),
-        empty_on_time=False,
+        # A window that is not purged is given out whole at its end, changed or not.
+        empty_on_time=not purges and not counts_only(flink_trigger(words)),
     )
 
 

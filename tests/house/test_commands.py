@@ -12,7 +12,9 @@ from penstock.cli.main import COMMANDS, application
 # What changes something has no answer that a program would read.
 WRITES = {
     "groups delete",
+    "jobs stop",
     "produce",
+    "run",
     "topics clean",
     "topics create",
     "topics delete",

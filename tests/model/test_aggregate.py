@@ -145,6 +145,12 @@ def test_a_tumbling_buffer_has_no_policy_to_fire() -> None:
         Buffered("tumbling", ByCount(3), ByCount(1))
 
 
+def test_hopping_windows_lie_apart_only_where_gaps_are_meant() -> None:
+    with pytest.raises(ModelError, match="WINDOW_SLIDE"):
+        Hopping(timedelta(1), timedelta(2))
+    assert Hopping(timedelta(1), timedelta(2), gaps=True).gaps
+
+
 def test_sizes_are_above_zero() -> None:
     nothing = timedelta(0)
     for make in (Tumbling, Sliding, Session):

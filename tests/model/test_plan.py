@@ -28,7 +28,28 @@ def test_a_topic_is_written_once() -> None:
     sinks = (Sink(a_stream(), "out", site="a.py:1"), Sink(a_stream(), "out", site="a.py:2"))
     with pytest.raises(ModelError, match="TOPIC_TWICE") as caught:
         Plan("shop", sinks)
-    assert caught.value.fact == 'topic "out" is written twice (a.py:1 and a.py:2)'
+    expected = 'topic "out" is written twice: results (a.py:1), results (a.py:2)'
+    assert caught.value.fact == expected
+
+
+@pytest.mark.parametrize(
+    "sinks",
+    [
+        (Sink(a_stream(), "out"), Sink(a_stream(), "out.late")),
+        (Sink(a_stream(), "out.dead"), Sink(a_stream(), "out")),
+        (Sink(a_stream(), "out", late="out"),),
+        (Sink(a_stream(), "out", late="side", dead="side"),),
+        (Sink(a_stream(), "a", late="side"), Sink(a_stream(), "b", dead="side")),
+    ],
+)
+def test_a_topic_holds_rows_of_one_kind(sinks: tuple[Sink, ...]) -> None:
+    with pytest.raises(ModelError, match="TOPIC_TWICE"):
+        Plan("shop", sinks)
+
+
+def test_sinks_may_share_a_topic_for_what_failed() -> None:
+    sinks = (Sink(a_stream(), "a", dead="errors"), Sink(a_stream(), "b", dead="errors"))
+    assert Plan("shop", sinks).sinks == sinks
 
 
 def test_a_walk_gives_shared_steps_once() -> None:

@@ -63,7 +63,7 @@ def a_stream(topic: str = "in", *, changelog: bool = False) -> Stream:
 
 
 def source(*, changelog: bool = False) -> Step:
-    return Step(a_stream(changelog=changelog), "SELECT k, g, n, at FROM source")
+    return Step(a_stream(changelog=changelog), "SELECT k, g, n, t FROM source")
 
 
 def chains(*, changelog: bool = False, longest: int = 3) -> st.SearchStrategy[Step]:
@@ -201,19 +201,19 @@ TRIGGERS: list[Trigger | None] = [
 
 def _tumbling(rows: str) -> tuple[Window, str]:
     size = 5_000
-    return Tumbling(timedelta(milliseconds=size)), f"SELECT *, at // {size} AS w FROM ({rows})"
+    return Tumbling(timedelta(milliseconds=size)), f"SELECT *, t // {size} AS w FROM ({rows})"
 
 
 def _hopping(rows: str) -> tuple[Window, str]:
-    copies = f"SELECT *, at // 2000 - i AS w FROM ({rows}), range(3) AS r(i)"
+    copies = f"SELECT *, t // 2000 - i AS w FROM ({rows}), range(3) AS r(i)"
     window = Hopping(timedelta(milliseconds=6_000), timedelta(milliseconds=2_000))
     return window, copies
 
 
 def _session(rows: str) -> tuple[Window, str]:
-    new = "CASE WHEN at - lag(at) OVER (PARTITION BY k ORDER BY at) > 3000 THEN 1 ELSE 0 END"
+    new = "CASE WHEN t - lag(t) OVER (PARTITION BY k ORDER BY t) > 3000 THEN 1 ELSE 0 END"
     marked = f"SELECT *, {new} AS new FROM ({rows})"
-    number = "sum(new) OVER (PARTITION BY k ORDER BY at RANGE UNBOUNDED PRECEDING)"
+    number = "sum(new) OVER (PARTITION BY k ORDER BY t RANGE UNBOUNDED PRECEDING)"
     return Session(timedelta(seconds=3)), f"SELECT *, {number} AS w FROM ({marked})"
 
 
@@ -234,7 +234,7 @@ class Oracle:
 
     def answer(self, step: Step, rows: list[Row]) -> list[tuple[Any, ...]]:
         """The final rows, sorted."""
-        source = pl.DataFrame(rows, schema=dict(TYPES))
+        source = pl.DataFrame(rows, schema=dict(TYPES)).rename({"at": "t"})
         self._connection.register("source", source.to_arrow())
         found = self._connection.execute(f"SELECT k, g, n FROM ({step.sql})").fetchall()
         return ordered(found)

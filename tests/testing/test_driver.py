@@ -294,3 +294,22 @@ def test_an_aggregate_of_a_retracting_aggregate_is_right() -> None:
     driver.push("scores", [score("a", 9, 0), score("b", 5, 0)])
     driver.push("scores", [score("a", -8, 0)])
     assert driver.table("best") == [{"best": 5, "n": 2}]
+
+
+def test_only_finish_puts_the_watermark_at_the_end_of_time() -> None:
+    driver = TestDriver(AnApp())
+    driver.advance_watermark(END_OF_TIME - 1)
+    with pytest.raises(UsageError, match="WATERMARK_END"):
+        driver.advance_watermark(END_OF_TIME)
+
+
+def test_a_watermark_does_not_go_back() -> None:
+    driver = TestDriver(AnApp())
+    driver.advance_watermark(MINUTE)
+    driver.advance_watermark(MINUTE)
+    with pytest.raises(UsageError, match="WATERMARK_BACK"):
+        driver.advance_watermark(MINUTE - 1)
+
+
+def test_the_driver_tells_when_something_is_due_next() -> None:
+    assert TestDriver(AnApp(), watermarks="manual").wake_at is None

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.errors import UsageError
 from penstock.model.plan import Plan
-from penstock.testing.driver import TestDriver
+from penstock.testing.inline import inline_plan
 from penstock.testing.stage import Stage
 from penstock.testing.transcript import load_transcript, open_driver, run_transcript
 
@@ -61,7 +61,7 @@ def test_times_are_written_in_many_ways(tmp_path: Path) -> None:
 def test_the_same_steps_can_be_done_on_another_stage(tmp_path: Path) -> None:
     opened: list[Stage] = []
 
-    def open_stage(program: Plan, settings: Mapping[str, Any]) -> TestDriver:
+    def open_stage(program: Plan, settings: Mapping[str, Any]) -> Stage:
         opened.append(open_driver(program, settings))
         return opened[0]
 
@@ -77,8 +77,6 @@ def test_the_program_may_be_one_that_python_imports(tmp_path: Path) -> None:
 
 
 def a_plan() -> Plan:
-    from penstock.testing.inline import inline_plan
-
     streams = {"numbers": {"columns": {"n": "int64", "at": "timestamp"}, "event_time": "at"}}
     total = {"from": "numbers", "window": "global", "measures": {"total": "sum(n)"}}
     return inline_plan("p", {"streams": streams, "outputs": {"totals": total}}, "here")

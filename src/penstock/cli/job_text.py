@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from penstock.cli.sizes import size_text
 from penstock.cli.times import time_text
+from penstock.plan.moment import moment_text
 
 if TYPE_CHECKING:
     from penstock.jobs.job import Job
-    from penstock.model.progress import PartitionWatermark, Progress
+    from penstock.model.progress import PartitionWatermark, Process, Progress
 
 _NOTHING = "-"
 _SHOWN = 5
@@ -62,9 +63,14 @@ def _progress(progress: Progress) -> Iterator[str]:
     late = sum(account.late for account in progress.accounts)
     dead = sum(account.dead for account in progress.accounts)
     yield f"beside       {late} rows late, {dead} dead letters"
-    for process in progress.processes:
-        yield f"process      {process.role} {process.pid}"
+    yield from _processes(progress.processes)
     yield from _tables(progress)
+
+
+def _processes(processes: tuple[Process, ...]) -> Iterator[str]:
+    for role in dict.fromkeys(process.role for process in processes):
+        pids = (str(process.pid) for process in processes if process.role == role)
+        yield f"{role:<12} pid {', '.join(pids)}"
 
 
 def _tables(progress: Progress) -> Iterator[str]:
@@ -99,7 +105,7 @@ def _partition(item: PartitionWatermark) -> tuple[object, ...]:
 
 
 def _moment(watermark: int | None) -> str:
-    return "none yet" if watermark is None else time_text(watermark)
+    return "none yet" if watermark is None else moment_text(watermark)
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:

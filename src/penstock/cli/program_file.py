@@ -108,5 +108,5 @@ def _line(error: Exception, file: Path) -> str:
     if isinstance(error, SyntaxError):
         return f" (line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if Path(frame.filename) == file]
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == file.resolve()]
     return f" (line {lines[-1]})" if lines else ""

@@ -36,7 +36,10 @@ def run(  # noqa: PLR0913  # each parameter is an option
     *,
     bounded: Annotated[
         bool,
-        typer.Option("--bounded", help="Take what the topics hold now, close every window, end."),
+        typer.Option(
+            "--bounded",
+            help="Take what the topics hold now, close every window, end; files always end.",
+        ),
     ] = False,
     checkpoint: Annotated[
         Path | None,
@@ -52,6 +55,6 @@ def run(  # noqa: PLR0913  # each parameter is an option
     load_program(program).run(
         home=settings_of(context).home,
         checkpoint=checkpoint,
-        bounded=bounded,
+        bounded=bounded or None,
         settings=plan_settings(parallelism, buckets, fuse=fuse),
     )

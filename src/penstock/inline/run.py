@@ -32,6 +32,7 @@ from penstock.log.open import open_log
 from penstock.log.port import Log, Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
+from penstock.spark.inputs import input_log
 from penstock.spark.output import ensure_topics, outlets
 
 _PATIENCE = 0.05
@@ -76,12 +77,12 @@ class InlineRun:
     ) -> None:
         self._options = options or InlineOptions()
         self._clock = clock
-        self._log: Log = open_log(home)
+        self._log: Log = input_log(open_log(home), physical)
         # Reading blocks in its own handle; appends of the last stage do not wait for it.
         self._out: Log = open_log(home)
         self._program = Program(physical)
         self._snapshots = Snapshots(checkpoint, physical)
-        ensure_topics(self._out, physical)
+        ensure_topics(input_log(self._out, physical), physical)
         self._outlets = outlets(physical)
         self._transaction: Transaction | None = None
         if self._options.exactly_once:

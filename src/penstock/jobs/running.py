@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.jobs.job import Job
 from penstock.jobs.store import job_store
 from penstock.model.progress import Progress
@@ -11,11 +12,11 @@ from penstock.plan.deployment import DRIVER
 from penstock.plan.explain import Running
 
 
-def running_of(home: Path, name: str) -> Running:
+def running_of(home: Path, name: str, *, clock: Clock = SYSTEM_CLOCK) -> Running:
     """Give the processes of a job by the names that explain has for them, and its progress."""
     store = job_store(home)
     job, progress = store.job(name), store.progress(name)
-    return Running(pids_of(job, progress), progress)
+    return Running(pids_of(job, progress), progress, clock.now() if job.alive else None)
 
 
 def pids_of(job: Job, progress: Progress | None) -> dict[str, int]:

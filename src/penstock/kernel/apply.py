@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import polars as pl
 import pyarrow as pa
 
-from penstock.errors import PenstockError, RunError, SchemaError
+from penstock.errors import RunError, SchemaError
 from penstock.kernel.columns import control_columns, dtype_of, from_rows
 from penstock.kernel.dead import Failure, failure_of
 from penstock.kernel.port import CONTROL, Frame
@@ -125,7 +125,7 @@ class _Tables:
         self._frame = frame
         self._control = control_columns(frame)
         self._columns = [*columns, *self._control]
-        self._call: Callable[[Frame], Any] = self._arrow if step.shape == "arrow" else step.function
+        self._function: Callable[[Any], Any] = step.function
 
     def run(self) -> Applied:
         parts: list[Frame] = []
@@ -146,7 +146,7 @@ class _Tables:
             return 0
         rows = self._frame.slice(start, end - start)
         try:
-            result = self._fitted(self._call(rows.select(self._columns)), rows)
+            result = self._fitted(self._called(rows.select(self._columns)), rows)
         except RunError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever the user's code raises
@@ -160,8 +160,8 @@ class _Tables:
         one = self._ask(start, half, parts, failures)
         return one + self._ask(half, end, parts, failures)
 
-    def _arrow(self, rows: Frame) -> Any:  # noqa: ANN401
-        return self._step.function(rows.to_arrow())
+    def _called(self, rows: Frame) -> Any:  # noqa: ANN401
+        return self._function(rows.to_arrow() if self._step.shape == "arrow" else rows)
 
     def _fitted(self, result: Any, rows: Frame) -> Frame:  # noqa: ANN401
         """Check a result's columns and rows, and give it with control columns."""

@@ -23,7 +23,7 @@ from penstock.kernel.port import (
 from penstock.model.expr import columns_of
 from penstock.model.physical import Scan
 from penstock.model.source import Stream
-from penstock.model.watermark import BoundedDisorder, Perfect, Punctuated
+from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated
 
 _MILLISECOND = timedelta(milliseconds=1)
 _SAYS = "_says"
@@ -115,6 +115,8 @@ def _said(stream: Stream, data: Frame, control: Frame, latest: int) -> int | Non
         case Punctuated():
             words = control.filter(pl.col(_SAYS) <= latest)[_SAYS]
             said, less = _most(pl.concat([data[_SAYS], words])), 0
+        case AtEnd():
+            return None
     return None if said is None else max(START_OF_TIME, said - less)
 
 

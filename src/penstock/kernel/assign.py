@@ -126,7 +126,9 @@ def _custom(
     found: list[tuple[int, int, int]] = []
     for row, values in enumerate(columns.iter_rows(named=True)):
         try:
-            spans = sorted({(int(start), int(end)) for start, end in window.assign(times[row], values)})
+            spans = sorted(
+                {(int(start), int(end)) for start, end in window.assign(times[row], values)}
+            )
         except Exception as error:
             if failed is None:
                 raise

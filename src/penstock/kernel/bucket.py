@@ -12,8 +12,8 @@ gives for each row:
                          each, little-endian, the last one filled up with zeros
     list, struct, map    as a string: its JSON text
 
-Several columns: hash = mix(hash of those before + hash of the column). The bucket is the upper
-half of the hash, scaled to the number of buckets.
+Several columns: hash = mix(PRIME * hash of those before + hash of the column). The bucket is
+the upper half of the hash, scaled to the number of buckets.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def hash_of(frame: Frame, keys: Sequence[str]) -> Hashes:
     """Give the hash of each row's key, which has at least one column."""
     total = _column(frame[keys[0]])
     for key in keys[1:]:
-        total = _mix(total + _column(frame[key]))
+        total = _mix(total * np.uint64(PRIME) + _column(frame[key]))
     return total
 
 

@@ -23,6 +23,7 @@ from penstock.kernel.pane import (
 from penstock.kernel.port import Frame
 from penstock.kernel.rounds import Played, Queue, play
 from penstock.kernel.running import SEGMENT, Runs, renamed, running
+from penstock.kernel.session import highest_so_far
 from penstock.kernel.trigger.machine import Situation
 from penstock.kernel.trigger.node import Mask
 from penstock.kernel.work import Work
@@ -142,15 +143,9 @@ def _times(work: Work, line: _Line, kept: Mask) -> _Times | None:
     latest[first] = np.maximum(latest[first], panes[LATEST][line.at])
     if work.shape.window is None:
         # Without windows a result carries the latest time of all rows so far.
-        width = np.repeat(np.arange(len(first)), np.diff(np.r_[first, count]))
-        latest = _highest_so_far(latest, width)
+        pane = np.repeat(np.arange(len(first)), np.diff(np.append(first, count)))
+        latest = highest_so_far(pane, latest)
     return _Times(earliest, latest)
-
-
-def _highest_so_far(values: Whole, group: Whole) -> Whole:
-    different, rank = np.unique(values, return_inverse=True)
-    reached = np.maximum.accumulate(group * len(different) + rank)
-    return different[reached % len(different)]
 
 
 def _give(work: Work, line: _Line, groups: Groups, times: _Times | None) -> None:
@@ -191,9 +186,7 @@ def _results(work: Work, line: _Line, groups: Groups) -> tuple[Frame, Groups]:
         results = fold.result(fold.select(groups, fired, [SEGMENT], keep=True), [SEGMENT])
         return results, renamed(groups, open_, SEGMENT, PANE)
     length = np.diff(np.r_[line.first_segment, count])
-    runs = Runs(
-        np.arange(count) - np.repeat(line.first_segment, length), np.repeat(length, length)
-    )
+    runs = Runs(np.arange(count) - np.repeat(line.first_segment, length), np.repeat(length, length))
     frames, stay = [], []
     for part in running(fold, groups, runs):
         chosen = fold.select(part, fired, [SEGMENT], keep=True)

@@ -16,6 +16,7 @@ from penstock.kernel.dead import Failure, letters, readable_json
 from penstock.kernel.expression import lower
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, Counts, Frame
 from penstock.model.expr import Column
+from penstock.model.signature import expr_type
 from penstock.model.stateless import (
     Apply,
     Expect,
@@ -27,7 +28,6 @@ from penstock.model.stateless import (
     Union,
 )
 from penstock.schema.schema import Field, Schema
-from penstock.model.signature import expr_type
 from penstock.schema.types import Kind
 
 

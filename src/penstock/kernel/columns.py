@@ -48,10 +48,10 @@ def empty(schema: Schema) -> Frame:
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], schema: Schema) -> Frame:
-    """Make a frame of rows; a column a row does not have is null, a value that does not fit refused.
+    """Make a frame of rows; a column that a row does not have is null.
 
-    A whole number in a timestamp column counts milliseconds since 1970; a time without a
-    zone is UTC.
+    A value that does not fit its column is refused. A whole number in a timestamp column
+    counts milliseconds since 1970; a time without a zone is UTC.
     """
     return pl.DataFrame(
         [

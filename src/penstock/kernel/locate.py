@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,15 @@ class Spot:
     def at(self, chosen: Whole) -> Spot:
         """Give some of them."""
         return Spot(self.key[chosen], self.start[chosen], self.end[chosen])
+
+
+def together(spots: Sequence[Spot]) -> Spot:
+    """Give spots one after the other."""
+    return Spot(
+        np.concatenate([spot.key for spot in spots]),
+        np.concatenate([spot.start for spot in spots]),
+        np.concatenate([spot.end for spot in spots]),
+    )
 
 
 def locate(panes: Panes, wanted: Spot, keys: int, watermark: int) -> Whole:
@@ -61,9 +71,7 @@ def _windows(start: Whole, end: Whole) -> Whole:
     return joined["_window"].to_numpy().astype(np.int64)
 
 
-def _by_table(
-    panes: Panes, wanted: Spot, codes: tuple[Whole, Whole, int], watermark: int
-) -> Whole:
+def _by_table(panes: Panes, wanted: Spot, codes: tuple[Whole, Whole, int], watermark: int) -> Whole:
     known, asked, most = codes
     table = np.full(most + 1, -1, dtype=np.int64)
     table[known] = np.arange(len(known), dtype=np.int64)

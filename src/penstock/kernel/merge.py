@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from penstock.kernel.assign import END, START, Whole, millis
-from penstock.kernel.locate import Spot
+from penstock.kernel.locate import Spot, together
 from penstock.kernel.pane import KEY
 from penstock.kernel.session import Merged, merge_sessions
 from penstock.kernel.trigger.node import Mask
@@ -24,7 +24,7 @@ def merge_into_panes(work: Work, new: Spot) -> Whole:
     touched = np.zeros(len(work.keys), dtype=np.bool_)
     touched[new.key] = True
     known = np.flatnonzero(touched[panes[KEY]])
-    merged = _merged(work, _together(_spots(work, known), new))
+    merged = _merged(work, together([_spots(work, known), new]))
     windows = merged.windows
     into_known, into_new = merged.into[: len(known)], merged.into[len(known) :]
     changed = _changed(work, known, into_known, windows)
@@ -81,14 +81,6 @@ def _changed(work: Work, known: Whole, into: Whole, windows: Spot) -> Mask:
 def _spots(work: Work, at: Whole) -> Spot:
     panes = work.panes
     return Spot(panes[KEY][at], panes[START][at], panes[END][at])
-
-
-def _together(one: Spot, other: Spot) -> Spot:
-    return Spot(
-        np.concatenate([one.key, other.key]),
-        np.concatenate([one.start, other.start]),
-        np.concatenate([one.end, other.end]),
-    )
 
 
 def _merged(work: Work, spots: Spot) -> Merged:

@@ -52,7 +52,7 @@ def best(rows: Frame, keys: Sequence[str], order: Sequence[tuple[str, bool]], co
     )
     if not keys:
         return ordered.head(count)
-    return ordered.group_by(keys, maintain_order=True).head(count)
+    return ordered.group_by(keys, maintain_order=True).head(count).select(rows.columns)
 
 
 def difference(before: Frame, after: Frame) -> Frame:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from penstock.kernel.buffered import BufferedAggregate
+from penstock.kernel.dedup import DedupOperator
 from penstock.kernel.port import END_OF_TIME, Operator
+from penstock.kernel.sliding import SlidingAggregate
+from penstock.kernel.top_n import TopNOperator
+from penstock.kernel.windowed import WindowedAggregate
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.physical import Keyed
@@ -19,24 +24,14 @@ def operator_of(keyed: Keyed) -> Operator:
     """Give the operator that does what a keyed step describes."""
     match keyed.relation:
         case Aggregate(window=Buffered()) as relation:
-            from penstock.kernel.buffered import BufferedAggregate
-
             return BufferedAggregate(relation)
         case Aggregate(window=Sliding()) as relation:
-            from penstock.kernel.sliding import SlidingAggregate
-
             return SlidingAggregate(relation, keep_late_ms(keyed))
         case Aggregate() as relation:
-            from penstock.kernel.windowed import WindowedAggregate
-
             return WindowedAggregate(relation, keep_late_ms(keyed))
         case Dedup() as relation:
-            from penstock.kernel.dedup import DedupOperator
-
             return DedupOperator(relation)
         case TopN() as relation:
-            from penstock.kernel.top_n import TopNOperator
-
             return TopNOperator(relation)
 
 

@@ -1,7 +1,7 @@
-"""Groups that were folded before the exchange, as one frame, and back.
+"""Slices folded before the exchange, as one frame, and back.
 
-`_part` tells the rows of such a frame apart: 0 are groups, 1 and more the values of groups
-that accumulators in tables need, null rows as they came.
+One row a slice: keys, bounds, accumulators, and lists of the values that accumulators in
+tables need. `_packed` is true in such rows, and null in rows that are as they came.
 """
 
 from __future__ import annotations
@@ -9,24 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from penstock.kernel.fold.fold import Groups
 from penstock.kernel.pane import PANE
-from penstock.kernel.port import Frame
+from penstock.kernel.port import WEIGHT, Frame
 from penstock.kernel.shape import Shape
-from penstock.kernel.slice import STATS, fold_slices, sort_out
+from penstock.kernel.slice import SLICE, STATS, Slices, fold_slices, sort_out
 
-PART = "_part"
-_GROUPS = 0
+PACKED = "_packed"
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """Rows as they came, and groups folded before."""
+    """Rows as they came, and slices folded before."""
 
     rows: Frame
-    groups: Groups | None
+    slices: Slices | None
 
 
 def pack(shape: Shape, rows: Frame, watermark: int) -> Frame:
@@ -36,49 +35,51 @@ def pack(shape: Shape, rows: Frame, watermark: int) -> Frame:
     found = sort_out(shape, rows, watermark, clock=0)
     if found.plain.is_empty():
         return rows
-    groups = fold_slices(shape, found.plain, watermark, clock=0)
-    parts = [_tagged(groups.columns, _GROUPS)]
-    for number, name in enumerate(sorted(groups.sets), start=1):
-        table = groups.sets[name]
-        parts.append(_tagged(table.rename(_names(shape, table.columns, number)), number))
+    slices = fold_slices(shape, found.plain, watermark, clock=0)
+    packed = slices.columns.with_columns(pl.lit(value=True).alias(PACKED))
+    for number, name in enumerate(sorted(slices.sets)):
+        packed = packed.hstack(_lists(slices.sets[name], number, packed.height))
     raw = [part for part in (found.late, found.delicate, found.outside) if part.height]
-    parts += [_tagged(part, None) for part in raw]
-    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+    if not raw:
+        return packed
+    none = pl.lit(None, pl.Boolean).alias(PACKED)
+    return pl.concat([packed, *(part.with_columns(none) for part in raw)], how="diagonal")
 
 
 def unpack(shape: Shape, delta: Frame) -> Unpacked:
     """Take apart a delta, of which any part may be packed."""
-    if PART not in delta.columns:
+    if PACKED not in delta.columns:
         return Unpacked(delta, None)
-    groups = _groups(shape, delta)
-    if shape.input_columns.keys() - set(delta.columns):
-        return Unpacked(pl.DataFrame(schema=dict(shape.input_columns)), groups)
-    rows = delta.filter(pl.col(PART).is_null()).select(shape.input_columns)
-    return Unpacked(rows, groups)
+    if WEIGHT not in delta.columns:
+        return Unpacked(pl.DataFrame(schema=dict(shape.input_columns)), _slices(shape, delta))
+    packed = delta.filter(pl.col(PACKED))
+    rows = delta.filter(pl.col(PACKED).is_null()).select(list(shape.input_columns))
+    return Unpacked(rows, _slices(shape, packed))
 
 
-def _groups(shape: Shape, delta: Frame) -> Groups:
+def _slices(shape: Shape, packed: Frame) -> Slices:
     none = shape.no_groups
-    stats = [name for name in STATS if name in delta.columns]
+    stats = [name for name in STATS if name in packed.columns]
     held = [name for name in none.columns.columns if name != PANE]
-    columns = delta.filter(pl.col(PART) == _GROUPS).select(*shape.slice_by, *held, *stats)
     sets = {}
-    for number, name in enumerate(sorted(none.sets), start=1):
-        table = none.sets[name].drop(PANE)
-        names = _names(shape, table.columns, number)
-        if set(names.values()) <= set(delta.columns):
-            back = {packed: plain for plain, packed in names.items()}
-            rows = delta.filter(pl.col(PART) == number).select(*shape.slice_by, *back).rename(back)
-        else:
-            rows = columns.select(shape.slice_by).clear().hstack(table)
-        sets[name] = rows
-    return Groups(columns, sets)
+    for number, name in enumerate(sorted(none.sets)):
+        names = _names([column for column in none.sets[name].columns if column != PANE], number)
+        lists = packed.select(
+            pl.int_range(pl.len(), dtype=pl.Int64).alias(SLICE), *names.values()
+        ).filter(pl.col(next(iter(names.values()))).list.len() > 0)
+        table = lists.explode(list(names.values()))
+        sets[name] = table.rename({packed: plain for plain, packed in names.items()})
+    return Slices(packed.select(*shape.slice_by, *held, *stats), sets)
 
 
-def _names(shape: Shape, columns: Sequence[str], number: int) -> dict[str, str]:
+def _lists(table: Frame, number: int, height: int) -> Frame:
+    """Give a table as lists, one row a slice."""
+    names = _names([name for name in table.columns if name != SLICE], number)
+    lists = table.rename(names).group_by(SLICE, maintain_order=True).agg(pl.all())
+    slices = pl.DataFrame({SLICE: np.arange(height, dtype=np.int64)})
+    return slices.join(lists, on=SLICE, how="left", maintain_order="left").drop(SLICE)
+
+
+def _names(columns: Sequence[str], number: int) -> dict[str, str]:
     """Give the columns of a table other names than those of rows and of other tables."""
-    return {name: f"_v{number}_{name}" for name in columns if name not in shape.slice_by}
-
-
-def _tagged(frame: Frame, part: int | None) -> Frame:
-    return frame.with_columns(pl.lit(part, pl.Int8).alias(PART))
+    return {name: f"_v{number}_{name}" for name in columns}

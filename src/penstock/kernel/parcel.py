@@ -11,6 +11,7 @@ from penstock.kernel.port import Counts, Frame, State
 
 NO_BUCKET = -1
 """The bucket of a parcel for an output, which has none."""
+_AFTER = "after:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,8 @@ class Parcel:
     """Rows and where they go: to a keyed operator's bucket, or to an output.
 
     `target` is the id of a keyed operator or an output, or `late:` or `dead:` and the id of
-    the output beside which late rows and dead letters are written.
+    the output beside which late rows and dead letters are written, or `after:` and the id of
+    the scan or operator whose chains the rows have not been through yet.
     """
 
     target: str
@@ -53,6 +55,16 @@ def late_target(output: str) -> str:
 def dead_target(output: str) -> str:
     """Give the target of dead letters, beside an output."""
     return f"dead:{output}"
+
+
+def after_target(origin: str) -> str:
+    """Give the target of rows that are still to go through the chains after their origin."""
+    return f"{_AFTER}{origin}"
+
+
+def origin_of(target: str) -> str | None:
+    """Give the origin of rows that are still to go through its chains."""
+    return target.removeprefix(_AFTER) if target.startswith(_AFTER) else None
 
 
 def split(frame: Frame, target: str, keys: tuple[str, ...], buckets: int) -> Iterator[Parcel]:

@@ -22,6 +22,7 @@ from penstock.kernel.parcel import (
     Parcel,
     Taken,
     Worked,
+    after_target,
     dead_target,
     late_target,
     split,
@@ -57,43 +58,61 @@ class Program:
     def __reduce__(self) -> tuple[object, ...]:
         return Program, (self.physical,)
 
-    def take(self, scan: str, rows: Frame, watermark: int, clock: int | None) -> Taken:
+    def take(
+        self, scan: str, rows: Frame, watermark: int, clock: int | None, *, chains: bool = True
+    ) -> Taken:
         """Take one partition's rows as the log has them: `needed_columns` and `_taken`.
 
-        They are stamped, those without a usable time parked, and the rest `read`.
+        They are stamped, those without a usable time parked, and the rest `read`; without
+        `chains` the rest is a parcel for `follow`.
         """
         source = self.scans[scan]
         seen = observe(source.stream, stamp(source.stream, rows), clock)
-        worked = self.read(scan, seen.rows.select(*source.columns, *CONTROL), watermark)
+        useful = seen.rows.select(*source.columns, *CONTROL)
+        worked = self.read(scan, useful, watermark) if chains else _unfollowed(scan, useful)
         counts = {scan: seen.counts, **worked.counts}
         parcels = (*self.dead(scan, seen.dead), *worked.parcels)
         return Taken(replace(worked, parcels=parcels, counts=counts), seen.candidate, seen.skew)
 
     def read(self, scan: str, rows: Frame, watermark: int = START_OF_TIME) -> Worked:
         """Take a scan's rows through its chains; `watermark` is that of the step before."""
-        source = self.scans[scan]
-        known = source.stream.columns
-        schema = Schema(tuple(known.field(name) for name in source.columns))
+        return self.follow(scan, rows, watermark)
+
+    def follow(self, origin: str, rows: Frame, watermark: int) -> Worked:
+        """Take what a scan or a keyed operator gave through the chains after it."""
         counts: dict[str, Counts] = {}
+        schema = self._gives(origin)
         parcels = [
             parcel
-            for chain in source.chains
-            for parcel in self._follow(scan, chain, (rows, schema), watermark, counts)
+            for chain in self._chains_of(origin)
+            for parcel in self._follow(origin, chain, (rows, schema), watermark, counts)
         ]
         return Worked(tuple(parcels), counts)
 
-    def work(self, keyed: str, state: State, deltas: Sequence[Frame], time: Time) -> Worked:
-        """Take one step of one bucket, and its results through the chains after it."""
+    def work(
+        self,
+        keyed: str,
+        state: State,
+        deltas: Sequence[Frame],
+        time: Time,
+        *,
+        chains: bool = True,
+    ) -> Worked:
+        """Take one step of one bucket, and its results through the chains after it.
+
+        Without `chains` the results are a parcel for `follow`.
+        """
         item = self.keyed[keyed]
         step = self.operator(keyed).step(state, self._delta(item, deltas), time)
         counts: dict[str, Counts] = {}
         _count(counts, keyed, step.counts)
         parcels = list(self._beside(item, step))
         if not step.output.is_empty():
-            schema = item.relation.schema
             before = state.time.watermark
-            for chain in item.chains:
-                parcels += self._follow(keyed, chain, (step.output, schema), before, counts)
+            followed = self.follow(keyed, step.output, before) if chains else None
+            after = followed or _unfollowed(keyed, step.output)
+            parcels += after.parcels
+            counts.update(after.counts)
         return Worked(tuple(parcels), counts, step.state, step.wake_at)
 
     def operator(self, keyed: str) -> Operator:
@@ -119,6 +138,13 @@ class Program:
         output = self.output_after(target)
         if letters is not None and not letters.is_empty() and output and output.sink.dead_topic:
             yield Parcel(dead_target(output.id), NO_BUCKET, letters)
+
+    def _gives(self, origin: str) -> Schema:
+        if origin in self.keyed:
+            return self.keyed[origin].relation.schema
+        source = self.scans[origin]
+        known = source.stream.columns
+        return Schema(tuple(known.field(name) for name in source.columns))
 
     def _chains_of(self, id_: str) -> tuple[Chain, ...]:
         if id_ in self.keyed:
@@ -177,6 +203,10 @@ class Program:
             columns = relation.inputs[0].schema.names
             letters = late_letters(step.late, columns, step=keyed.id, site=relation.site)
             yield Parcel(late_target(output.id), NO_BUCKET, letters)
+
+
+def _unfollowed(origin: str, rows: Frame) -> Worked:
+    return Worked(() if rows.is_empty() else (Parcel(after_target(origin), NO_BUCKET, rows),))
 
 
 def _count(counts: dict[str, Counts], step: str, found: Counts) -> None:

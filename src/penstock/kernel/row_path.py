@@ -47,47 +47,56 @@ class RowPath:
         self._expired = np.zeros(len(self._row), dtype=np.bool_)
         self._finished = np.zeros(len(self._row), dtype=np.bool_)
 
-    def take(self, intake: Intake) -> None:
-        """Bring the rows to their panes; where one round will do, they join the intake."""
-        if self._work.shape.merging:
-            self._take_merging(intake)
-        else:
-            self._take_plain(intake)
-        self._account()
+    @property
+    def spot(self) -> Spot:
+        """Where the pairs belong."""
+        return self._spot
 
-    def _take_plain(self, intake: Intake) -> None:
-        work = self._work
-        self._expired = self._spot.end <= work.shape.left(work.course.rows)
-        open_ = np.flatnonzero(~self._expired)
-        at = locate(work.panes, self._spot.at(open_), len(work.keys), work.course.rows)
-        finished = work.panes[FINISHED][at]
-        self._finished[open_] = finished
-        chosen, at = open_[~finished], at[~finished]
-        if not work.shape.machine.by_row:
-            self._join(intake, chosen, at)
+    def join_plain(self, intake: Intake) -> None:
+        """Bring the rows to windows that do not merge."""
+        chosen, at = self._located()
+        self._join(intake, chosen, at)
+
+    def join(self, intake: Intake, at: Whole) -> None:
+        """Bring the rows to their panes, whose places are known."""
+        self._merge(intake, np.arange(len(self._row)), at)
+
+    def take_by_row(self) -> None:
+        """Let panes take the rows one after the other."""
+        if self._work.shape.merging:
+            self._take_merging_by_row()
             return
+        chosen, at = self._located()
         found = Found(
             self._chosen(chosen),
             at,
             self._pairs[_AT].to_numpy()[chosen],
             {leaf: met[chosen] for leaf, met in self._hits.items()},
         )
-        refused = take_row_by_row(work, found)
+        refused = take_row_by_row(self._work, found)
         self._finished[chosen[refused]] = True
 
-    def _take_merging(self, intake: Intake) -> None:
-        if not self._work.shape.machine.by_row:
-            self._merge(intake, np.arange(len(self._row)))
-            return
+    def _located(self) -> tuple[Whole, Whole]:
+        """Give the pairs whose pane takes rows, and where it stands."""
+        work = self._work
+        self._expired = self._spot.end <= work.shape.left(work.course.rows)
+        open_ = np.flatnonzero(~self._expired)
+        at = locate(work.panes, self._spot.at(open_), len(work.keys), work.course.rows)
+        finished = work.panes[FINISHED][at]
+        self._finished[open_] = finished
+        return open_[~finished], at[~finished]
+
+    def _take_merging_by_row(self) -> None:
         # A row may let panes become one, and so make them due: each key takes one at a time.
         turn = turns(self._spot.key) if len(self._row) else self._row
         for number in range(int(turn.max(initial=-1)) + 1):
+            chosen = np.flatnonzero(turn == number)
             this_round = Intake()
-            self._merge(this_round, np.flatnonzero(turn == number))
+            at = merge_into_panes(self._work, self._spot.at(chosen))
+            self._merge(this_round, chosen, at)
             self._work.take(this_round)
 
-    def _merge(self, intake: Intake, chosen: Whole) -> None:
-        at = merge_into_panes(self._work, self._spot.at(chosen))
+    def _merge(self, intake: Intake, chosen: Whole, at: Whole) -> None:
         nowhere = at == NOWHERE
         self._expired[chosen[nowhere]] = True
         self._join(intake, chosen[~nowhere], at[~nowhere])
@@ -98,9 +107,7 @@ class RowPath:
 
     def _folded(self, chosen: Whole, at: Whole) -> Groups:
         numbers = pl.Series(PANE, self._work.panes[PANE][at])
-        return self._work.shape.fold.fold(
-            self._chosen(chosen).with_columns(numbers), [PANE]
-        )
+        return self._work.shape.fold.fold(self._chosen(chosen).with_columns(numbers), [PANE])
 
     def _share(self, chosen: Whole, at: Whole) -> Share:
         shape = self._work.shape
@@ -124,7 +131,7 @@ class RowPath:
         pairs = self._pairs.drop(_ROW, START, END, _AT)
         return pairs if len(chosen) == pairs.height else pairs[pl.Series(chosen, dtype=pl.UInt32)]
 
-    def _account(self) -> None:
+    def account(self) -> None:
         """Say which rows were refused by all their windows, and count the others' losses."""
         aside, count = self._work.aside, self._rows.height
         refused = self._expired | self._finished

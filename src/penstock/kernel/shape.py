@@ -10,7 +10,7 @@ from math import gcd
 
 import polars as pl
 
-from penstock.kernel.assign import START, Assignable, millis
+from penstock.kernel.assign import END, START, Assignable, millis
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.fold.fold import Fold, Groups
 from penstock.kernel.pane import PANE
@@ -20,7 +20,14 @@ from penstock.model.aggregate import Aggregate
 from penstock.model.hazard import may_lose_data
 from penstock.model.parts import triggers_in
 from penstock.model.refine import Refinement
-from penstock.model.trigger import AfterEventTime
+from penstock.model.trigger import (
+    AfterEventTime,
+    AfterWatermark,
+    Never,
+    Trigger,
+    WhenClosed,
+    WhenWatermark,
+)
 from penstock.model.window import Buffered, Custom, Global, Hopping, Session, Sliding, Tumbling
 from penstock.schema.schema import Schema
 
@@ -84,7 +91,7 @@ class Shape:
     @cached_property
     def may_finish(self) -> bool:
         """Whether the trigger may be finished while rows still come."""
-        return self._finishes(_LATE)
+        return not self.shared and self._finishes(_LATE)
 
     @cached_property
     def may_finish_early(self) -> bool:
@@ -97,8 +104,15 @@ class Shape:
     @cached_property
     def sliced(self) -> bool:
         """Whether rows can be folded by key and slice of time before their panes are known."""
+        if self.shared:
+            return True
+        if self.machine.by_row:
+            return False
+        if isinstance(self.window, Session):
+            # The trigger of a session may finish: rows then begin another one.
+            return self.window.max_size is None
         simple = self.window is None or isinstance(self.window, (Tumbling, Hopping, Global))
-        return simple and not self.machine.by_row and not self.may_finish_early
+        return simple and not self.may_finish_early
 
     @cached_property
     def slice_size(self) -> int | None:
@@ -113,8 +127,21 @@ class Shape:
 
     @cached_property
     def slice_by(self) -> tuple[str, ...]:
-        """The columns that rows are folded by."""
+        """The columns that tell slices apart."""
+        if isinstance(self.window, Session):
+            return (*self.keys, START, END)
         return (*self.keys, START) if self.slice_size is not None or not self.keys else self.keys
+
+    @cached_property
+    def shared(self) -> bool:
+        """Whether windows can share their slices, since each is given out once, when it leaves."""
+        return (
+            isinstance(self.window, Hopping)
+            and self.window.size > self.window.slide
+            and self._keep_late == 0
+            and self.refinement.stamp == "end"
+            and _once(self.relation.when)
+        )
 
     def left(self, watermark: int) -> int:
         """Give the end up to which windows have left when the watermark is here."""
@@ -128,6 +155,13 @@ class Shape:
             return Course(clock, before.clock, before.watermark, before.watermark, watermark)
         ended = watermark if watermark >= END_OF_TIME else clock
         return Course(clock, before.clock, before.clock, clock, ended)
+
+
+def _once(trigger: Trigger) -> bool:
+    """Whether nothing is given out before a window is complete."""
+    if isinstance(trigger, WhenClosed):
+        return trigger.early is None
+    return isinstance(trigger, (WhenWatermark, AfterWatermark, Never))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +187,10 @@ class Aside:
     taken: int = 0
     filtered: int = 0
     dropped_pairs: int = 0
+    late_packed: int = 0
+    """Rows that came too late and were packed, so that only their number is known."""
 
     def refuse(self, rows: Frame, reason: str) -> None:
         """Note rows that came too late."""
         if rows.height:
             self.late.append(rows.with_columns(pl.lit(reason).alias("_reason")))
-

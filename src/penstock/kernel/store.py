@@ -10,7 +10,7 @@ import polars as pl
 from penstock.kernel.assign import Whole
 from penstock.kernel.fold.accumulator import ROWS
 from penstock.kernel.fold.fold import Fold, Groups
-from penstock.kernel.pane import PANE
+from penstock.kernel.pane import PANE, Panes
 from penstock.kernel.port import Frame
 
 _BY = (PANE,)
@@ -66,6 +66,16 @@ class Store:
         """Give the accumulators of panes; those of a pane without rows are the identities."""
         found = self._pick(numbers, keep=True)
         return found if found.columns.height == len(numbers) else self._filled(found, numbers)
+
+    def renamed(self, panes: Panes, number: Whole) -> Groups:
+        """Give the accumulators of panes under other numbers, one for each place; -1 is none."""
+
+        def named(frame: Frame) -> Frame:
+            new = number[panes.find(frame[PANE].to_numpy())]
+            return frame.with_columns(pl.Series(PANE, new)).filter(pl.col(PANE) >= 0)
+
+        groups = self._groups
+        return Groups(named(groups.columns), {n: named(t) for n, t in groups.sets.items()})
 
     def _filled(self, found: Groups, numbers: Whole) -> Groups:
         missing = np.setdiff1d(numbers, found.columns[PANE].to_numpy())

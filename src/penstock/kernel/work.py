@@ -12,6 +12,7 @@ from penstock.kernel.emit import Emitter, Events
 from penstock.kernel.fold.fold import Groups
 from penstock.kernel.intake import Intake
 from penstock.kernel.keybook import KeyBook
+from penstock.kernel.locate import Spot
 from penstock.kernel.pane import (
     EARLIEST,
     FINISHED,
@@ -28,6 +29,7 @@ from penstock.kernel.pane import (
 )
 from penstock.kernel.port import Frame
 from penstock.kernel.shape import Aside, Course, Shape
+from penstock.kernel.slice import windows_of
 from penstock.kernel.store import Store
 from penstock.kernel.trigger.machine import Situation
 from penstock.kernel.trigger.node import Mask
@@ -47,6 +49,10 @@ class Work:
         self.store = Store(shape.fold, folded)
         self.emitter = Emitter(shape, self.panes, self.keys, tables.get(_GIVEN))
         self.aside = Aside()
+
+    def windows_of(self, slices: Frame, keys: Whole) -> tuple[Whole, Spot]:
+        """Give for each window of each slice the row of the slice, and the spot."""
+        return windows_of(self.shape, slices, keys)
 
     def advance(self, watermark: int) -> None:
         """Let the watermark come here and the clock to its time: panes fire, and leave."""

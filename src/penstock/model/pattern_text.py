@@ -7,6 +7,9 @@ import re
 from penstock.errors import ModelError
 
 _SPECIAL = re.compile(r"[\\.^$|?*+()\[\]{}&~#\-]")
+_ESCAPED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]")
+_FOREIGN = re.compile(r"\(\?(?:[=!>]|<[=!])|[*+?}]\+")
+_BACK = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)")
 _TOKEN = re.compile(
     r"\\Q.*?(?:\\E|$)|\\.|\[(?:\\.|\[:\w+:\]|[^\]\\])+\]|\((?!\?)|\(\?P?<(?![=!])|[\s\S]"
 )
@@ -33,14 +36,26 @@ def like_pattern(text: str) -> str:
 
 def group_count(pattern: str) -> int:
     """Count the groups of a regular expression."""
-    return sum(token in ("(", "(?<", "(?P<") for token in _TOKEN.findall(pattern))
+    return sum(part in ("(", "(?<", "(?P<") for part in _TOKEN.findall(pattern))
+
+
+def refuse_foreign_syntax(pattern: str, site: str) -> None:
+    """Refuse what not both ways of running a pattern know."""
+    found = _FOREIGN.search(_ESCAPED.sub("", pattern))
+    if found or _BACK.search(pattern):
+        place = f" ({site})" if site else ""
+        raise ModelError(
+            "REGEX_SYNTAX",
+            f'the pattern "{pattern}" refers back, looks around or never gives back{place}',
+            hint="Write it with plain groups, classes, repetitions and alternatives.",
+        )
 
 
 def java_pattern(pattern: str) -> str:
     r"""Give the pattern as Java must be told it: Unicode, lines end with \n, $ is the end."""
     flags = re.match(r"\(\?[a-zA-Z-]*m[a-zA-Z-]*[:)]", pattern)
-    tokens = _TOKEN.findall(pattern)
-    text = "".join(r"\z" if token == "$" and flags is None else token for token in tokens)
+    parts = _TOKEN.findall(pattern)
+    text = "".join(r"\z" if part == "$" and flags is None else part for part in parts)
     return f"(?Ud){text}"
 
 

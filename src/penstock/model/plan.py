@@ -53,15 +53,7 @@ class Plan:
                 f'program "{self.name}" writes nothing',
                 hint='End a stream with .to("topic").',
             )
-        written: dict[str, Sink] = {}
-        for sink in self.sinks:
-            first = written.setdefault(sink.topic, sink)
-            if first is not sink:
-                raise ModelError(
-                    "TOPIC_TWICE",
-                    f'topic "{sink.topic}" is written twice ({first.site} and {sink.site})',
-                    hint="Give one another name, or write the union of both.",
-                )
+        _refuse_shared_topics(self.sinks)
 
     def walk(self) -> Iterator[Relation]:
         """Give every step once, inputs first."""
@@ -71,3 +63,28 @@ class Plan:
                 if id(relation) not in seen:
                     seen.add(id(relation))
                     yield relation
+
+
+_RESULTS = "results"
+
+
+def _refuse_shared_topics(sinks: tuple[Sink, ...]) -> None:
+    """Refuse a topic of rows that look different; sinks may share one for late or dead rows."""
+    written: dict[str, tuple[str, Sink]] = {}
+    for sink in sinks:
+        for role, topic in _roles(sink):
+            first, by = written.setdefault(topic, (role, sink))
+            if role != first or (by is not sink and role == _RESULTS):
+                raise ModelError(
+                    "TOPIC_TWICE",
+                    f'topic "{topic}" is written twice: {first} ({by.site}), {role} ({sink.site})',
+                    hint="Give one another name, or write the union of both.",
+                )
+
+
+def _roles(sink: Sink) -> Iterator[tuple[str, str]]:
+    yield _RESULTS, sink.topic
+    if sink.late_topic is not None:
+        yield "late rows", sink.late_topic
+    if sink.dead_topic is not None:
+        yield "dead letters", sink.dead_topic

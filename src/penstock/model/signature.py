@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from penstock.errors import ModelError, did_you_mean
+from penstock.model.constant_argument import check_constants
+from penstock.model.conversion import check_cast
 from penstock.model.expr import Call, Cast, Column, Constant, Expr, Literal
 from penstock.model.parameters import check_arguments
 from penstock.schema.schema import Schema
@@ -48,12 +50,14 @@ def expr_type(expr: Expr, schema: Schema, site: str = "") -> Type:
         case Literal(value):
             return constant_type(value)
         case Cast(operand, type_):
-            expr_type(operand, schema, site)
+            if operand != Literal(None):
+                check_cast(expr_type(operand, schema, site), type_, site)
             return type_
         case Call(function, arguments):
             rule = _rule(function, site)
             types = _argument_types(arguments, schema, site)
             check_arguments(function, types, site)
+            check_constants(function, arguments, site)
             return rule(types)
 
 

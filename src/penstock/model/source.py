@@ -18,6 +18,9 @@ class Stream(Relation):
 
     Without `event_time` the time the log took the row counts (ingestion time). A column
     `_weight` of the topic marks a changelog: -1 takes a row back.
+
+    Where `files` is given the rows are those of the files that it names, and `topic` is only
+    what they are called.
     """
 
     topic: str
@@ -26,6 +29,7 @@ class Stream(Relation):
     watermark: Watermark = IN_ORDER
     changelog: bool = False
     site: str = field(default="", compare=False)
+    files: str | None = None
 
     def __post_init__(self) -> None:
         if self.event_time is not None:

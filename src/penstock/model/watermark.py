@@ -47,7 +47,15 @@ class Perfect:
     max_ahead: timedelta | None = _AHEAD
 
 
-Watermark: TypeAlias = BoundedDisorder | Punctuated | Perfect
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    """Nothing is complete before the input ends: what is read as a whole, as files are."""
+
+    idle: timedelta | None = None
+    max_ahead: timedelta | None = _AHEAD
+
+
+Watermark: TypeAlias = BoundedDisorder | Punctuated | Perfect | AtEnd
 
 IN_ORDER = BoundedDisorder()
 """A row earlier than the latest one of its partition is late."""

@@ -36,17 +36,27 @@ class Tumbling:
 
 @dataclass(frozen=True, slots=True)
 class Hopping:
-    """Windows of one size, one beginning every `slide`."""
+    """Windows of one size, one beginning every `slide`.
+
+    With `gaps` they may lie apart, and rows between two of them are in none.
+    """
 
     size: timedelta
     slide: timedelta
     offset: timedelta = ZERO
     domain: Domain = "event"
+    gaps: bool = False
 
     def __post_init__(self) -> None:
         _positive("the size of a hopping window", self.size)
         _positive("the slide of a hopping window", self.slide)
         _within(self.offset, self.slide)
+        if self.slide > self.size and not self.gaps:
+            raise ModelError(
+                "WINDOW_SLIDE",
+                f"windows of {self.size} every {self.slide} leave out the rows between them",
+                hint="Use a slide not greater than the size, or say that gaps are meant.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,8 @@ class ByTime:
 
 
 Policy: TypeAlias = ByCount | ByDelta | ByPunctuation | ByTime
+Order: TypeAlias = Literal["insert-evict-fire", "insert-fire-evict", "fire-evict-insert"]
+"""What happens first when a row comes to a sliding buffer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +163,9 @@ class Buffered:
     Tumbling: when the eviction policy is met the buffer is given out whole and emptied,
     and `fire` must be none. Sliding: the oldest rows leave as `evict` says, and `fire`
     (every row where it is none) says when the buffer is given out. `partial` lets a sliding
-    buffer be given out before it is full.
+    buffer be given out before it is full. `order` is that of InfoSphere Streams where it is
+    none: a row that fires by delta is not yet part of the buffer, one that fires by count is.
+    With "insert-fire-evict" rows leave only when the buffer was given out.
     """
 
     kind: Literal["tumbling", "sliding"]
@@ -159,6 +173,7 @@ class Buffered:
     fire: Policy | None = None
     partial: bool = True
     domain: Domain = "event"
+    order: Order | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "tumbling" and self.fire is not None:
@@ -167,6 +182,13 @@ class Buffered:
                 "a tumbling buffer fires when it is full and has no trigger policy",
                 hint="Leave out `fire`, or use a sliding buffer.",
             )
+
+    @property
+    def sequence(self) -> Order:
+        """The order in which a row comes, others leave and the buffer is given out."""
+        if self.order is not None:
+            return self.order
+        return "fire-evict-insert" if isinstance(self.fire, ByDelta) else "insert-evict-fire"
 
 
 Window: TypeAlias = Tumbling | Hopping | Sliding | Session | Global | Custom | Buffered

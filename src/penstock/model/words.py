@@ -17,7 +17,7 @@ from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Rekey, Restamp, Union
 from penstock.model.top_n import TopN
 from penstock.model.trigger_words import trigger_words
-from penstock.model.watermark import BoundedDisorder, Perfect, Punctuated, Watermark
+from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated, Watermark
 from penstock.model.window_words import window_words
 
 
@@ -63,6 +63,8 @@ def watermark_words(watermark: Watermark) -> str:
             return f"said by {column}{idle}"
         case Perfect():
             return f"sorted input{idle}"
+        case AtEnd():
+            return "at the end of the input"
 
 
 def measure_words(measure: Measure) -> str:
@@ -77,7 +79,8 @@ def _stream(relation: Stream) -> Words:
     time = relation.event_time or "ingestion"
     kept = ("a changelog",) if relation.changelog else ()
     mark = f"watermark {watermark_words(relation.watermark)}"
-    return Words("stream", relation.topic, (f"event time {time}", mark, *kept))
+    files = (f"files {relation.files}",) if relation.files is not None else ()
+    return Words("stream", relation.topic, (*files, f"event time {time}", mark, *kept))
 
 
 def _aggregate(relation: Aggregate) -> Words:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from penstock.model.dedup import Dedup
 from penstock.model.physical import Chain, Keyed, Physical, Scan
 from penstock.plan.step_text import step_text
 
@@ -88,13 +89,17 @@ def _elements(physical: Physical, workers: tuple[str, ...]) -> Iterator[Element]
         yield from _separate(physical, scan.chains, workers)
     for keyed in physical.operators:
         does = (step_text(keyed.relation), *_fused(physical, keyed.chains))
-        # Rows without a key are one group, and so all in one bucket.
-        instances = physical.settings.buckets if keyed.relation.keys else 1
+        instances = 1 if _is_one_group(keyed) else physical.settings.buckets
         yield Element(keyed.id, "keyed", does, instances, min(instances, tasks), workers)
         yield from _separate(physical, keyed.chains, workers)
     for output in physical.outputs:
         # All that a batch gives is written in one transaction, and so by one process.
         yield Element(output.id, "write", (f"write {output.sink.topic}",), 1, 1, (DRIVER,))
+
+
+def _is_one_group(keyed: Keyed) -> bool:
+    """Whether rows have no key, and so are all in one bucket; copies have all columns as theirs."""
+    return not keyed.relation.keys and not isinstance(keyed.relation, Dedup)
 
 
 def _fused(physical: Physical, chains: Iterable[Chain]) -> tuple[str, ...]:

@@ -28,10 +28,14 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What is known of a program that runs: process ids by name, and how far it has come."""
+    """What is known of a program that runs: process ids by name, how far it is, what time it is.
+
+    Without a `clock` that of its last batch counts.
+    """
 
     pids: Mapping[str, int] = field(default_factory=dict)
     progress: Progress | None = None
+    clock: int | None = None
 
 
 NOT_RUNNING = Running()
@@ -144,6 +148,10 @@ def _processes(deployment: Deployment, pids: Mapping[str, int]) -> Iterator[str]
     for process in deployment.processes:
         pid = f" (pid {pids[process.name]})" if process.name in pids else ""
         yield f"  {process.name}{pid}: {process.role}"
+    planned = {process.name for process in deployment.processes}
+    for name in pids:
+        if name not in planned:
+            yield f"  {name} (pid {pids[name]}): Python, kept by Spark for other kinds of tasks"
     yield "connections"
     for connection in deployment.connections:
         yield f"  {connection.source} -> {connection.target}: {connection.by}"
@@ -151,7 +159,8 @@ def _processes(deployment: Deployment, pids: Mapping[str, int]) -> Iterator[str]
 
 def _watermark(stages: _Stages) -> Iterator[str]:
     yield "WATERMARK"
-    yield from _indented(watermark_lines(stages.physical, stages.running.progress))
+    running = stages.running
+    yield from _indented(watermark_lines(stages.physical, running.progress, running.clock))
 
 
 def _indented(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:

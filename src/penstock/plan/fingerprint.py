@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 
-from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.physical import Keyed, Physical, Stateful
 from penstock.model.top_n import TopN
@@ -49,12 +48,18 @@ def _layout(relation: Stateful) -> tuple[object, ...]:
 def _kept(relation: Stateful) -> tuple[str, ...]:
     """Give the columns of the input that its state may hold."""
     names = relation.source.schema.names
-    if not isinstance(relation, Aggregate) or isinstance(
-        relation.window, Buffered | Sliding | Custom
-    ):
+    if _keeps_rows(relation):
         return names
     read = reads(relation)
     return tuple(name for name in names if name in read)
+
+
+def _keeps_rows(relation: Stateful) -> bool:
+    if isinstance(relation, Dedup):
+        return relation.source.retracts
+    if isinstance(relation, TopN):
+        return True
+    return isinstance(relation.window, Buffered | Sliding | Custom)
 
 
 def _own(relation: Stateful) -> tuple[object, ...]:

@@ -1,80 +1,102 @@
-"""How each operator and step of a plan is computed, and why so."""
+"""How each operator, step, function and aggregate of a plan is computed, and why so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
-from penstock.model.physical import Physical, Stateful
+from penstock.model.expr import Call, Cast, Expr
+from penstock.model.measure import Measure
+from penstock.model.physical import Chain, Physical, Stateful
 from penstock.model.relation import Relation
-from penstock.model.stateless import Apply
+from penstock.model.stateless import Apply, Expect, Filter, Project
 from penstock.model.window import Buffered, Sliding
+from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, Capability
 from penstock.plan.step_text import step_text
 
 
-@dataclass(frozen=True, slots=True)
-class Lowering:
-    """What computes something, and the reason."""
-
-    by: str
-    because: str
-
-
-_OPERATORS = {
-    "aggregate": Lowering(
-        "bucket operator, kernel.windowed",
-        "panes, late rows and retractions, which Spark's own aggregates do not have",
-    ),
-    "buffered": Lowering(
-        "bucket operator, kernel.buffered",
-        "Spark has no windows by count, delta or punctuation",
-    ),
-    "sliding": Lowering(
-        "bucket operator, kernel.sliding", "Spark has no window that ends with each row"
-    ),
-    "dedup": Lowering(
-        "bucket operator, kernel.dedup", "takes rows back, which Spark's own does not"
-    ),
-    "top": Lowering("bucket operator, kernel.top_n", "Spark has none over a stream"),
-}
-_COLUMNS = Lowering("polars, on whole columns", "no row enters the JVM")
-_TABLES = Lowering("your function, on whole tables", "it takes tables")
-_ROWS = Lowering("your function, row by row in Python", "it takes rows")
+def lowering_lines(physical: Physical) -> Iterator[str]:
+    """Say it for every operator and step of a plan, once each."""
+    for keyed in physical.operators:
+        yield from _operator(keyed.id, keyed.relation)
+    chains: list[Chain] = [chain for scan in physical.scans for chain in scan.chains]
+    chains += [chain for keyed in physical.operators for chain in keyed.chains]
+    said: set[str] = set()
+    for step in (step for chain in chains for step in chain.steps):
+        if step_text(step) not in said:
+            said.add(step_text(step))
+            yield from _step(step)
 
 
-def operator_lowering(relation: Stateful) -> Lowering:
-    """Say what computes a keyed operator."""
+def kernel_module(relation: Stateful) -> str:
+    """Name the module that computes a keyed operator."""
     match relation:
         case Aggregate(window=Buffered()):
-            return _OPERATORS["buffered"]
+            return "kernel.buffered"
         case Aggregate(window=Sliding()):
-            return _OPERATORS["sliding"]
+            return "kernel.sliding"
         case Aggregate():
-            return _OPERATORS["aggregate"]
+            return "kernel.windowed"
         case Dedup():
-            return _OPERATORS["dedup"]
+            return "kernel.dedup"
         case _:
-            return _OPERATORS["top"]
+            return "kernel.top_n"
 
 
-def step_lowering(relation: Relation) -> Lowering:
-    """Say what computes a step without state."""
-    if isinstance(relation, Apply):
-        return _TABLES if relation.shape in ("arrow", "polars") else _ROWS
-    return _COLUMNS
+def _operator(name: str, relation: Stateful) -> Iterator[str]:
+    known = RELATIONS[type(relation).__name__]
+    yield f"{name} {step_text(relation)}: {known.columnar}, {kernel_module(relation)}"
+    limits = known.limits.removeprefix("Spark: ")
+    yield f"  Spark's {known.spark} is not taken: {limits}" if known.spark else f"  {limits}"
+    if isinstance(relation, Aggregate):
+        for measure in relation.measures:
+            yield f"  {_measure(measure)}"
+        arguments = [argument for item in relation.measures for argument in item.arguments]
+        yield from _functions(arguments)
 
 
-def lowering_lines(physical: Physical) -> Iterator[str]:
-    """Say it for every operator and step of a plan."""
-    for keyed in physical.operators:
-        yield _line(f"{keyed.id} {step_text(keyed.relation)}", operator_lowering(keyed.relation))
-    steps = [chain.steps for scan in physical.scans for chain in scan.chains]
-    steps += [chain.steps for keyed in physical.operators for chain in keyed.chains]
-    lines = (_line(step_text(step), step_lowering(step)) for chain in steps for step in chain)
-    yield from dict.fromkeys(lines)
+def _measure(measure: Measure) -> str:
+    known = AGGREGATES[measure.function]
+    like = f" (Spark's {known.spark})" if known.spark else ""
+    return f"{measure.function}{like}: {known.columnar}{_limits(known)}"
 
 
-def _line(subject: str, lowering: Lowering) -> str:
-    return f"{subject}: {lowering.by}, since {lowering.because}"
+def _step(step: Relation) -> Iterator[str]:
+    known = RELATIONS[type(step).__name__]
+    yield f"{step_text(step)}: {_place(step, known)}"
+    match step:
+        case Project(_, columns):
+            yield from _functions(column.expr for column in columns)
+        case Filter(_, condition) | Expect(_, _, condition):
+            yield from _functions((condition,))
+        case _:
+            return
+
+
+def _place(step: Relation, known: Capability) -> str:
+    if not isinstance(step, Apply):
+        return f"{known.columnar}, so that no row enters the JVM"
+    if step.shape in ("arrow", "polars"):
+        return "your function, on whole tables"
+    return "your function, row by row in Python: a function of tables would be faster"
+
+
+def _functions(exprs: Iterable[Expr]) -> Iterator[str]:
+    found = {name: known for expr in exprs for name, known in _used(expr)}
+    for name, known in found.items():
+        yield f"  {name}: {known.columnar}, equal to Spark's {known.spark}{_limits(known)}"
+
+
+def _used(expr: Expr) -> Iterator[tuple[str, Capability]]:
+    if isinstance(expr, Cast):
+        yield "cast", CAST
+        yield from _used(expr.operand)
+    if isinstance(expr, Call):
+        yield expr.function, FUNCTIONS[expr.function]
+        for argument in expr.arguments:
+            yield from _used(argument)
+
+
+def _limits(known: Capability) -> str:
+    return f"; {known.limits}" if known.limits else ""

@@ -41,7 +41,10 @@ def reads(relation: Relation) -> frozenset[str]:
 
 def _named(relation: Relation) -> tuple[str, ...]:
     match relation:
-        case Rekey(_, keys) | Dedup(_, keys):
+        case Dedup(source, keys):
+            # Without a key rows are copies of one another where they are alike in all columns.
+            return keys or source.schema.names
+        case Rekey(_, keys):
             return keys
         case TopN(_, keys, by):
             return (*keys, by)

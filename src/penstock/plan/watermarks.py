@@ -16,7 +16,9 @@ from penstock.plan.step_text import step_text
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def watermark_lines(physical: Physical, progress: Progress | None) -> Iterator[str]:
+def watermark_lines(
+    physical: Physical, progress: Progress | None, clock: int | None
+) -> Iterator[str]:
     """Say how each source tells the watermark and what it decides; then how it stands."""
     scans = [scan.id for scan in physical.scans]
     for scan in physical.scans:
@@ -27,7 +29,7 @@ def watermark_lines(physical: Physical, progress: Progress | None) -> Iterator[s
     for keyed in physical.operators:
         yield f"{keyed.id}: {step_text(keyed.relation)}: {_decides(keyed)}"
     if progress is not None:
-        yield from _standing(progress)
+        yield from _standing(progress, progress.clock if clock is None else clock)
 
 
 def _decides(keyed: Keyed) -> str:
@@ -44,8 +46,8 @@ def _decides(keyed: Keyed) -> str:
     return f"complete when the watermark reaches a window's end, leaves {late} later"
 
 
-def _standing(progress: Progress) -> Iterator[str]:
-    now = moment_text(progress.clock)
+def _standing(progress: Progress, clock: int) -> Iterator[str]:
+    now = moment_text(clock)
     if progress.watermark is None:
         yield f"at {now}, after batch {progress.batch}: no watermark yet, no row was seen"
     else:
@@ -54,7 +56,7 @@ def _standing(progress: Progress) -> Iterator[str]:
             f" windows that end later are open"
         )
     for partition in progress.partitions:
-        yield f"  {_partition(partition, progress.clock)}"
+        yield f"  {_partition(partition, clock)}"
 
 
 def _partition(partition: PartitionWatermark, clock: int) -> str:

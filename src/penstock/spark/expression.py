@@ -82,9 +82,9 @@ class _Call:
         expr = self._exprs[place]
         return expr.value if isinstance(expr, Literal) else default
 
-    def text(self, place: int) -> str:
-        value = self.constant(place)
-        return value if isinstance(value, str) else ""
+    def text(self, place: int, default: str = "") -> str:
+        value = self.constant(place, default)
+        return value if isinstance(value, str) else default
 
     def number(self, place: int, default: int) -> int:
         value = self.constant(place, default)
@@ -112,7 +112,9 @@ def _given(operate: Callable[..., SparkColumn]) -> _Lowering:
 
 
 def _same_type(operate: Callable[..., SparkColumn]) -> _Lowering:
-    return lambda call: operate(*call.cast(call.gives)) if len(call.columns) > 1 else call.columns[0]
+    return lambda call: (
+        operate(*call.cast(call.gives)) if len(call.columns) > 1 else call.columns[0]
+    )
 
 
 def _round(call: _Call) -> SparkColumn:
@@ -161,7 +163,7 @@ def _substring(call: _Call) -> SparkColumn:
 
 
 def _padded(operate: Callable[..., SparkColumn]) -> _Lowering:
-    return lambda call: operate(call.columns[0], call.number(1, 0), call.text(2) or " ")
+    return lambda call: operate(call.columns[0], call.number(1, 0), call.text(2, " "))
 
 
 _FUNCTIONS: Mapping[str, _Lowering] = {

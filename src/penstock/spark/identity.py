@@ -20,6 +20,7 @@ class Identity:
     buckets: int
     parallelism: int
     operators: Mapping[str, str]
+    levels: int
 
     def applied(self, physical: Physical) -> Physical:
         """Give the program with the buckets and tasks that its state is kept in."""
@@ -32,30 +33,43 @@ def identify(files: JobFiles, physical: Physical) -> Identity:
 
     A program whose operators are not those of the checkpoint is refused.
     """
-    found = read_json(files.identity)
+    known = read_identity(files)
     operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
-    if found is None:
-        settings = physical.settings
-        fresh = Identity(uuid4().hex, settings.buckets, settings.parallelism, operators)
-        keep_identity(files, fresh)
-        return fresh
-    known = Identity(found["job"], found["buckets"], found["parallelism"], found["operators"])
+    if known is None:
+        settings, levels = physical.settings, len(physical.levels)
+        known = Identity(uuid4().hex, settings.buckets, settings.parallelism, operators, levels)
+        keep_identity(files, known)
+        return known
     for name in sorted({*known.operators, *operators}):
         if known.operators.get(name) != operators.get(name):
             raise StateError(
                 "CHECKPOINT_PROGRAM",
                 f'operator "{name}" of program "{physical.name}" is not the one whose state the'
-                f' checkpoint "{files.checkpoint}" keeps',
+                f' checkpoint "{files.folder.parent}" keeps',
                 hint="The program has changed: give it a new checkpoint, or run the old program.",
             )
     if known.parallelism != physical.settings.parallelism:
         raise StateError(
             "CHECKPOINT_PARALLELISM",
-            f'the checkpoint "{files.checkpoint}" is kept by {known.parallelism} tasks, and'
+            f'the checkpoint "{files.folder.parent}" is kept by {known.parallelism} tasks, and'
             f" {physical.settings.parallelism} are asked for",
             hint="Rescale the stopped job, or start it with the parallelism it has.",
         )
     return known
+
+
+def read_identity(files: JobFiles) -> Identity | None:
+    """Give the identity of a checkpoint; none where it has not begun."""
+    found = read_json(files.identity)
+    if found is None:
+        return None
+    return Identity(
+        found["job"],
+        found["buckets"],
+        found["parallelism"],
+        found["operators"],
+        found["levels"],
+    )
 
 
 def keep_identity(files: JobFiles, identity: Identity) -> None:
@@ -67,5 +81,6 @@ def keep_identity(files: JobFiles, identity: Identity) -> None:
             "buckets": identity.buckets,
             "parallelism": identity.parallelism,
             "operators": dict(identity.operators),
+            "levels": identity.levels,
         },
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,19 +19,24 @@ from penstock.errors import StateError
 from penstock.kernel.program import Program
 from penstock.model.physical import Physical
 
-_FOLDER = "penstock"
+_CURRENT = "current.json"
 
 
 @dataclass(frozen=True, slots=True)
 class JobFiles:
-    """The files of one checkpoint."""
+    """The files of one generation of a checkpoint; rescaling begins a new one."""
 
-    checkpoint: Path
+    folder: Path
 
     @property
-    def folder(self) -> Path:
-        """Where they all are."""
-        return self.checkpoint / _FOLDER
+    def spark(self) -> Path:
+        """Spark's own checkpoint."""
+        return self.folder / "spark"
+
+    @property
+    def start(self) -> Path:
+        """Where this generation began: see `spark.progress_file`."""
+        return self.folder / "start.json"
 
     @property
     def progress(self) -> Path:
@@ -39,13 +45,28 @@ class JobFiles:
 
     @property
     def identity(self) -> Path:
-        """What must not change while the checkpoint lives."""
+        """What must not change while the generation lives."""
         return self.folder / "job.json"
 
     @property
-    def savepoint(self) -> Path:
-        """The states this checkpoint began with, where it continues another."""
-        return self.folder / "savepoint"
+    def states(self) -> Path:
+        """The states this generation began with, where it continues another."""
+        return self.folder / "states"
+
+    @property
+    def committed(self) -> int:
+        """The last batch that Spark knows to be done; -1 before the first."""
+        return _last_number(self.spark / "commits")
+
+    @property
+    def begun(self) -> int:
+        """The last batch that Spark has begun; -1 before the first."""
+        return _last_number(self.spark / "offsets")
+
+    @property
+    def program(self) -> Path | None:
+        """The program that ran last."""
+        return next(iter(sorted(self.folder.glob("program-*.pickle"))), None)
 
     def keep_program(self, physical: Physical) -> Path:
         """Store a program for Spark's workers, who load it by path."""
@@ -58,6 +79,37 @@ class JobFiles:
             if old != path:
                 old.unlink(missing_ok=True)
         return path
+
+
+def current_files(checkpoint: Path) -> JobFiles:
+    """Give the files of the generation that a checkpoint is in."""
+    return JobFiles(checkpoint.absolute() / str(_generation(checkpoint)))
+
+
+def next_files(checkpoint: Path) -> JobFiles:
+    """Give the files of the generation after this one, empty; `switch` makes it the current."""
+    files = JobFiles(checkpoint.absolute() / str(_generation(checkpoint) + 1))
+    shutil.rmtree(files.folder, ignore_errors=True)
+    return files
+
+
+def switch(checkpoint: Path, files: JobFiles) -> None:
+    """Make a generation the current one, at one instant, and forget the one before."""
+    old = current_files(checkpoint)
+    write_json(checkpoint / _CURRENT, {"generation": int(files.folder.name)})
+    shutil.rmtree(old.folder, ignore_errors=True)
+
+
+def _generation(checkpoint: Path) -> int:
+    found = read_json(checkpoint / _CURRENT)
+    return 0 if found is None else int(found["generation"])
+
+
+def _last_number(folder: Path) -> int:
+    try:
+        return max((int(file.name) for file in folder.iterdir() if file.name.isdigit()), default=-1)
+    except FileNotFoundError:
+        return -1
 
 
 @lru_cache(maxsize=8)

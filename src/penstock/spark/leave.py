@@ -11,6 +11,7 @@ from penstock.kernel.port import Counts
 from penstock.kernel.watermark import Watermarks
 from penstock.spark.batch import Batch, marks_json
 from penstock.spark.packet import Account, Packet
+from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.progress_file import Left
 
 _HISTORY = 100
@@ -30,7 +31,7 @@ def left_by(
     base, history = _before(number, before)
     return Left(
         batch=number,
-        at=next(account.at for account in accounts if account.at is not None),
+        at=ProgramOffset.from_json(_at(accounts)),
         marks=marks_json(after),
         wake_at=min((wake for wake in wakes if wake is not None), default=None),
         told={
@@ -43,6 +44,10 @@ def left_by(
             "history": [*history[1 - _HISTORY :], [batch.clock, after.reached]],
         },
     )
+
+
+def _at(accounts: Sequence[Account]) -> Mapping[str, Any]:
+    return next(account.at for account in accounts if account.at is not None)
 
 
 def _before(number: int, before: Left | None) -> tuple[dict[str, Counts], list[list[int]]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +17,11 @@ from penstock.kernel.codec import decode as decode_state
 from penstock.kernel.codec import encode as encode_state
 from penstock.kernel.parcel import Worked
 from penstock.kernel.port import State, Time
-from penstock.kernel.program import Program
 from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.batch import Batch
-from penstock.spark.handle import worker_log
-from penstock.spark.job_files import load_program
-from penstock.spark.output import Staging, outlets, staged_outputs
-from penstock.spark.packet import (
-    Account,
-    Packet,
-    addressed,
-    encode,
-    in_order,
-    merged_candidates,
-)
-from penstock.spark.program_read import slots_of
+from penstock.spark.dispatch import Dispatch, dispatch_of
+from penstock.spark.packet import Account, Packet, in_order, merged_candidates
 from penstock.spark.savepoint_files import saved_state
-from penstock.spark.slot import Slots
 
 STATE_DDL = "blob binary"
 
@@ -47,7 +34,7 @@ class Level:
     number: int
     home: str
     staging: str
-    savepoint: str = ""
+    states: str = ""
 
     def __call__(
         self, key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
@@ -55,33 +42,25 @@ class Level:
         """Take one group of a batch."""
         slot = int(key[0])
         blobs = [blob for frame in frames for blob in frame["blob"]]
-        program, slots = _loaded(self.program)
-        owner = slots.owner(slot)
-        if owner is None or program.keyed[owner[0]].level != self.number:
+        dispatch = dispatch_of(self.program, self.home, self.staging)
+        owner = dispatch.slots.owner(slot)
+        if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
             yield _rows([(slot, blob) for blob in blobs])
             return
-        bucket = _Bucket(self, program, slots, *owner)
+        bucket = _Bucket(self, dispatch, *owner)
         yield _rows(bucket.step(in_order(blobs), state))
-
-
-@lru_cache(maxsize=8)
-def _loaded(path: str) -> tuple[Program, Slots]:
-    program = load_program(path)
-    return program, slots_of(program)
 
 
 class _Bucket:
     """One bucket of one operator in one batch."""
 
-    def __init__(
-        self, level: Level, program: Program, slots: Slots, operator: str, bucket: int
-    ) -> None:
+    def __init__(self, level: Level, dispatch: Dispatch, operator: str, bucket: int) -> None:
         self._level = level
-        self._program = program
-        self._slots = slots
+        self._dispatch = dispatch
+        self._program = dispatch.program
         self._operator = operator
         self._bucket = bucket
-        self._fingerprint = state_fingerprint(program.keyed[operator])
+        self._fingerprint = state_fingerprint(self._program.keyed[operator])
 
     def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
         batch = next(packet.batch for packet in packets if packet.batch is not None)
@@ -94,31 +73,27 @@ class _Bucket:
         else:
             held = State(time=batch.before) if before is None else before
             time = Time(reached, batch.clock)
-            worked = self._program.work(self._operator, held, deltas, time)
+            fused = self._program.physical.settings.fuse
+            worked = self._program.work(self._operator, held, deltas, time, chains=fused)
             size = self._keep(state, before, worked)
-        by_slot, outputs = addressed(self._slots, worked.parcels, self._told())
         order = self._program.physical.operators.index(self._program.keyed[self._operator])
-        origin = (self._level.number + 1, order, self._bucket)
         rows = 0 if worked.state is None else worked.state.rows
         remembered = ((self._operator, self._bucket, rows, size),)
-        account = Account(worked.counts, {}, worked.wake_at, remembered)
-        sent = [
-            (slot, encode(Packet(origin, tuple(parcels), candidates, batch)))
-            for slot, parcels in by_slot.items()
-        ]
-        where = Staging(self._level.home, self._level.staging, self._bucket, batch.clock)
-        log = worker_log(self._level.home)
-        staged = staged_outputs(outputs, outlets(self._program.physical), log, where)
-        inline = () if staged else tuple(outputs)
-        last = Packet(origin, inline, account=account, staged=staged)
-        return [*sent, (self._slots.passing(self._bucket), encode(last))]
+        packet = Packet(
+            origin=(self._level.number + 1, order, self._bucket),
+            candidates=candidates,
+            batch=batch,
+            account=Account(worked.counts, {}, worked.wake_at, remembered),
+        )
+        told = self._told()
+        return self._dispatch.send(worked.parcels, packet, batch, told=told, lane=self._bucket)
 
     def _before(self, state: GroupState, batch: Batch) -> State | None:
         blob: bytes | None = None
         if state.exists:
             blob = bytes(state.get[0])
-        elif self._level.savepoint:
-            blob = saved_state(Path(self._level.savepoint), self._operator, self._bucket)
+        elif self._level.states:
+            blob = saved_state(Path(self._level.states), self._operator, self._bucket)
         if blob is None:
             return None
         # All buckets have the program's time, however long ago one of them was written.
@@ -127,7 +102,7 @@ class _Bucket:
     def _keep(self, state: GroupState, before: State | None, worked: Worked) -> int:
         after = worked.state
         assert after is not None
-        if not after.rows and not self._level.savepoint:
+        if not after.rows and not self._level.states:
             if state.exists:
                 state.remove()
             return 0
@@ -144,7 +119,7 @@ class _Bucket:
         leads = levels[self._level.number][0].id == self._operator
         if not leads or following >= len(levels):
             return []
-        return [self._slots.of(keyed.id, self._bucket) for keyed in levels[following]]
+        return [self._dispatch.slots.of(keyed.id, self._bucket) for keyed in levels[following]]
 
 
 def _same_tables(one: State, other: State) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,11 +104,15 @@ def outlets(physical: Physical) -> Mapping[str, Outlet]:
 
 
 def staged_outputs(
-    outputs: Sequence[tuple[str, Frame]], found: Mapping[str, Outlet], log: Log, where: Staging
+    outputs: Sequence[tuple[str, Frame]],
+    physical: Physical,
+    log_of: Callable[[str], Log],
+    where: Staging,
 ) -> Staged | None:
     """Write many rows aside, in the process that made them; none where they are few."""
     if sum(frame.estimated_size() for _, frame in outputs) < _STAGED_FROM_BYTES:
         return None
+    log, found = log_of(where.home), outlets(physical)
     routed = (
         item for target, frame in outputs for item in found[target].routed(log, frame, where.clock)
     )

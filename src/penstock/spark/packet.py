@@ -16,11 +16,9 @@ import polars as pl
 import pyarrow as pa
 
 from penstock.kernel.arrival import Skew
-from penstock.kernel.parcel import NO_BUCKET, Parcel
 from penstock.kernel.port import Counts, Frame
 from penstock.kernel.watermark import Place
 from penstock.spark.batch import Batch
-from penstock.spark.slot import Slots
 from penstock.spark.stage import Piece, Staged
 
 _FRONT = 4
@@ -113,21 +111,6 @@ def merged_candidates(packets: Iterable[Packet]) -> dict[Place, int | None]:
                 said if before is None else before if said is None else max(before, said)
             )
     return merged
-
-
-def addressed(
-    slots: Slots, parcels: Iterable[Parcel], told: Iterable[int]
-) -> tuple[dict[int, list[tuple[str, Frame]]], list[tuple[str, Frame]]]:
-    """Sort parcels by receiver, and those for outputs apart; who is `told` the time gets one."""
-    by_slot: dict[int, list[tuple[str, Frame]]] = {slot: [] for slot in told}
-    outputs: list[tuple[str, Frame]] = []
-    for parcel in parcels:
-        if parcel.bucket == NO_BUCKET:
-            outputs.append((parcel.target, parcel.frame))
-        else:
-            slot = slots.of(parcel.target, parcel.bucket)
-            by_slot.setdefault(slot, []).append((parcel.target, parcel.frame))
-    return by_slot, outputs
 
 
 def _written(frame: Frame) -> bytes:

@@ -6,24 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal, TypeAlias, cast
 
 from penstock.spark.admission import NO_LIMITS, BatchLimits
 from penstock.spark.cores import available_cores
 from penstock.spark.job_files import JobFiles
 
+Until: TypeAlias = Literal["stopped", "caught up", "end", "drained"]
+"""How long a program runs: until it is stopped; until it has caught up with its topics; until
+their end, which closes every window; or until the batch is done that it was in."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOptions:
-    """Where the log, the program and its checkpoint are, and how much a batch may take."""
+    """Where the log, the program and its files are, and how much a batch may take."""
 
     home: str
     program: str
-    checkpoint: str
+    folder: str
     job: str
     clock: str = ""
     limits: BatchLimits = NO_LIMITS
     tasks: int = 1
-    bounded: bool = False
+    until: Until = "stopped"
 
     @property
     def staging(self) -> str:
@@ -33,7 +38,7 @@ class ProgramOptions:
     @property
     def files(self) -> JobFiles:
         """The files beside the checkpoint."""
-        return JobFiles(Path(self.checkpoint))
+        return JobFiles(Path(self.folder))
 
     def to_texts(self) -> dict[str, str]:
         """Give them as Spark passes options on."""
@@ -45,11 +50,11 @@ class ProgramOptions:
         return {
             "home": self.home,
             "program": self.program,
-            "checkpoint": self.checkpoint,
+            "folder": self.folder,
             "job": self.job,
             "clock": self.clock,
             "tasks": str(self.tasks),
-            "bounded": str(self.bounded),
+            "until": self.until,
             **{name: str(value) for name, value in limits.items() if value is not None},
         }
 
@@ -60,7 +65,7 @@ class ProgramOptions:
         return cls(
             home=given["home"],
             program=given["program"],
-            checkpoint=given["checkpoint"],
+            folder=given["folder"],
             job=given["job"],
             clock=given.get("clock", ""),
             limits=BatchLimits(
@@ -69,5 +74,5 @@ class ProgramOptions:
                 span=None if seconds is None else timedelta(seconds=float(seconds)),
             ),
             tasks=int(given.get("tasks", available_cores())),
-            bounded=given.get("bounded") == "True",
+            until=cast(Until, given["until"]),
         )

@@ -9,21 +9,19 @@ import polars as pl
 import pyarrow as pa
 
 from penstock.kernel.arrival import Skew, needed_columns
-from penstock.kernel.parcel import Parcel, Taken
+from penstock.kernel.parcel import Taken
 from penstock.kernel.port import TAKEN, WEIGHT, Counts, Frame
-from penstock.kernel.program import Program
 from penstock.kernel.watermark import Place
 from penstock.log.port import Log
 from penstock.log.record import DELETED_COLUMN, TIMESTAMP_COLUMN
 from penstock.model.physical import Scan
 from penstock.schema.arrow import arrow_type
-from penstock.spark.output import Staging, outlets, staged_outputs
-from penstock.spark.packet import Account, Packet, addressed, encode
-from penstock.spark.program_options import ProgramOptions
+from penstock.spark.dispatch import Dispatch
+from penstock.spark.inputs import input_log
+from penstock.spark.packet import Account, Packet
 from penstock.spark.program_split import ProgramSplit
 from penstock.spark.scan import Scan as LogScan
 from penstock.spark.scan import scan as scan_log
-from penstock.spark.slot import Slots
 
 PACKETS = pa.schema([("slot", pa.int32()), ("blob", pa.binary())])
 
@@ -31,75 +29,55 @@ PACKETS = pa.schema([("slot", pa.int32()), ("blob", pa.binary())])
 _PIECE_BYTES = 64 * 1024 * 1024
 
 
-def slots_of(program: Program) -> Slots:
-    """Give the numbers that Spark groups a program's packets by."""
-    physical = program.physical
-    operators = tuple(keyed.id for keyed in physical.operators)
-    return Slots(operators, physical.settings.buckets, physical.settings.parallelism)
-
-
-def read_packets(
-    program: Program, log: Log, split: ProgramSplit, options: ProgramOptions
-) -> Iterator[pa.RecordBatch]:
+def read_packets(dispatch: Dispatch, split: ProgramSplit) -> Iterator[pa.RecordBatch]:
     """Read a split and give what it sends, one row for each receiver."""
-    sending = _Sending(program, split)
+    program = dispatch.program
+    taken: list[Taken] = []
     if split.range is not None:
-        for rows in _frames(program.scans[split.scan], log, split):
-            watermark, clock = split.batch.before.watermark, split.batch.clock
-            sending.add(program.take(split.scan, rows, watermark, clock))
-    where = Staging(options.home, options.staging, split.number, split.batch.clock)
-    rows = sending.packets(log, where)
-    yield pa.RecordBatch.from_arrays(
-        [
-            pa.array([slot for slot, _ in rows], pa.int32()),
-            pa.array([encode(packet) for _, packet in rows], pa.binary()),
-        ],
-        schema=PACKETS,
-    )
-
-
-class _Sending:
-    """Gathers what one task has for each bucket."""
-
-    def __init__(self, program: Program, split: ProgramSplit) -> None:
-        self._program = program
-        self._split = split
-        self._slots = slots_of(program)
-        self._parcels: list[Parcel] = []
-        self._candidates: dict[Place, int | None] = {}
-        self._counts: dict[str, Counts] = {}
-        self._skew = Skew()
-
-    def add(self, taken: Taken) -> None:
-        assert self._split.range is not None
-        self._parcels += taken.worked.parcels
-        for step, counts in taken.worked.counts.items():
-            self._counts[step] = self._counts.get(step, Counts()) + counts
-        self._skew += taken.skew
-        place = (self._split.scan, self._split.range.partition)
-        said = (self._candidates.get(place), taken.candidate)
-        self._candidates[place] = max((one for one in said if one is not None), default=None)
-
-    def packets(self, log: Log, where: Staging) -> list[tuple[int, Packet]]:
-        first = self._program.physical.levels[0] if self._program.physical.levels else ()
-        told = self._slots.of_all([keyed.id for keyed in first])
-        by_slot, outputs = addressed(self._slots, self._parcels, told)
-        origin = (0, self._split.number)
-        batch = self._split.batch if self._split.first else None
-        sent = [
-            (slot, Packet(origin, tuple(parcels), self._candidates, batch))
-            for slot, parcels in by_slot.items()
-        ]
-        account = Account(
-            self._counts,
-            {self._split.scan: self._skew} if self._split.scan else {},
-            at=self._split.at.to_json() if self._split.first else None,
+        watermark, clock = split.batch.before.watermark, split.batch.clock
+        fused = program.physical.settings.fuse
+        log = input_log(dispatch.log_of(dispatch.home), program.physical)
+        taken += (
+            program.take(split.scan, rows, watermark, clock, chains=fused)
+            for rows in _frames(program.scans[split.scan], log, split)
         )
-        staged = staged_outputs(outputs, outlets(self._program.physical), log, where)
-        inline = () if staged else tuple(outputs)
-        passing = self._slots.passing(self._split.number)
-        last = Packet(origin, inline, self._candidates, batch, account, staged)
-        return [*sent, (passing, last)]
+    first = program.physical.levels[0] if program.physical.levels else ()
+    told = dispatch.slots.of_all([keyed.id for keyed in first])
+    parcels = [parcel for part in taken for parcel in part.worked.parcels]
+    packet = _told(split, taken)
+    yield packet_rows(dispatch.send(parcels, packet, split.batch, told=told, lane=split.number))
+
+
+def packet_rows(sent: list[tuple[int, bytes]]) -> pa.RecordBatch:
+    """Give packets as rows for Spark."""
+    slots = pa.array([slot for slot, _ in sent], pa.int32())
+    blobs = pa.array([blob for _, blob in sent], pa.binary())
+    return pa.RecordBatch.from_arrays([slots, blobs], schema=PACKETS)
+
+
+def _told(split: ProgramSplit, taken: list[Taken]) -> Packet:
+    """Give what a reader tells beside its rows; the first tells the time, too."""
+    counts: dict[str, Counts] = {}
+    skew = Skew()
+    said: list[int] = []
+    for part in taken:
+        for step, found in part.worked.counts.items():
+            counts[step] = counts.get(step, Counts()) + found
+        skew += part.skew
+        said += [] if part.candidate is None else [part.candidate]
+    candidates: dict[Place, int | None] = {}
+    if split.range is not None and taken:
+        candidates[split.scan, split.range.partition] = max(said, default=None)
+    return Packet(
+        origin=(0, split.number),
+        candidates=candidates,
+        batch=split.batch if split.first else None,
+        account=Account(
+            counts,
+            {split.scan: skew} if taken else {},
+            at=split.at.to_json() if split.first else None,
+        ),
+    )
 
 
 def _frames(scan: Scan, log: Log, split: ProgramSplit) -> Iterator[Frame]:

@@ -24,7 +24,7 @@ from penstock.spark.leave import left_by
 from penstock.spark.output import Outlet, outlets
 from penstock.spark.packet import Packet, in_order, merged_candidates
 from penstock.spark.program_options import ProgramOptions
-from penstock.spark.progress_file import Left, read_left, write_left
+from penstock.spark.progress_file import Left, left_before, write_left
 from penstock.spark.stage import discard, staged_rows
 
 Appends: TypeAlias = dict[tuple[str, int], list[pa.Table]]
@@ -53,13 +53,14 @@ class ProgramSink:
         """End a batch: first what the next one needs to know, then its rows."""
         batch = next(packet.batch for packet in packets if packet.batch is not None)
         after = batch.after(self.physical.scans, merged_candidates(packets))
-        before = read_left(self.options.files.progress)
+        before = left_before(self.options.files)
         left = left_by(number, packets, (batch, after), before, millis)
         write_left(self.options.files.progress, left)
-        self._publish(packets, batch.clock, number)
+        self.publish(packets, batch.clock, number)
         self.notify(left)
 
-    def _publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:
+    def publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:
+        """Make the rows of a batch visible, unless they are."""
         staged = [packet.staged for packet in packets if packet.staged is not None]
         appends = self._appends(packets, clock)
         # Without rows there is nothing to be seen twice, so nothing to note either.

@@ -19,15 +19,16 @@ from penstock.kernel.watermark import Watermarks
 from penstock.log.port import Bounds, Log
 from penstock.log.record import TopicPartition
 from penstock.spark.batch import Batch, marks_json
+from penstock.spark.dispatch import Dispatch, slots_of
 from penstock.spark.file_clock import clock_at
-from penstock.spark.job_files import load_program, read_json
+from penstock.spark.inputs import input_log
+from penstock.spark.job_files import load_program
 from penstock.spark.program_admission import admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_read import read_packets
 from penstock.spark.program_split import ProgramSplit, plan_program_splits
-from penstock.spark.progress_file import Left, left_at
-from penstock.spark.savepoint_files import START
+from penstock.spark.progress_file import Left, left_at, read_start
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,12 +53,10 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @override
     def initialOffset(self) -> dict[str, Any]:
-        saved = read_json(self._options.files.savepoint / START)
-        if saved is not None:
-            return dict(saved["offset"])
-        positions = {place: bound.start for place, bound in self._bounds().items()}
-        ids = {name: self._log.topic(name).topic_id for name in self._topics}
-        return ProgramOffset(positions, ids).to_json()
+        # Spark asks again when it repeats the first batch, and must hear the same.
+        start = read_start(self._options.files.start)
+        assert start is not None
+        return start.offset.to_json()
 
     @override
     def getDefaultReadLimit(self) -> ReadLimit:
@@ -70,7 +69,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @override
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         begin = ProgramOffset.from_json(start)
-        if begin.ended:
+        if begin.ended or self._options.until == "drained":
             return start
         left = self._left_at(begin)
         # A clock set backwards must not take back what has happened.
@@ -82,7 +81,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             now = max(begin.clock, self._clock.now())
             due = left is not None and left.wake_at is not None and left.wake_at <= now
         positions = admit_program(self._log, begin.positions, ends, self._options.limits)
-        ended = self._options.bounded and not _has_more_than(positions, ends)
+        ended = self._options.until == "end" and not _has_more_than(positions, ends)
         if not (due or ended or positions != begin.positions):
             return start
         marks = self._marks(left, now)
@@ -106,7 +105,10 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, ProgramSplit)
-        yield from read_packets(self._program, self._log, partition, self._options)
+        options = self._options
+        slots = slots_of(self._program)
+        sends = Dispatch(self._program, slots, options.home, options.staging, self._log_of)
+        yield from read_packets(sends, partition)
 
     @override
     def commit(self, end: dict[str, Any]) -> None:
@@ -114,7 +116,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @property
     def _log(self) -> Log:
-        return self._log_of(self._options.home)
+        return input_log(self._log_of(self._options.home), self._program.physical)
 
     @property
     def _topics(self) -> list[str]:
@@ -128,15 +130,12 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _left_at(self, begin: ProgramOffset) -> Left | None:
         if self._left is None or self._left[0] != begin:
-            self._left = (begin, left_at(self._options.files.progress, begin))
+            self._left = (begin, left_at(self._options.files, begin))
         return self._left[1]
 
     def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
         if left is not None:
             return dict(left.marks)
-        saved = read_json(self._options.files.savepoint / START)
-        if saved is not None:
-            return dict(saved["marks"])
         return marks_json(Watermarks.start(self._program.physical.scans, now))
 
     def _wait(self, begin: ProgramOffset, left: Left | None, now: int) -> dict[TopicPartition, int]:

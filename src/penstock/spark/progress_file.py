@@ -23,8 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import StateError
-from penstock.spark.job_files import read_json, write_json
+from penstock.spark.job_files import JobFiles, read_json, write_json
 from penstock.spark.program_offset import ProgramOffset
+
+BEFORE_ALL = -1
+"""The number of the batch before the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +35,80 @@ class Left:
     """What a batch has left: `at` is the offset it ended at, `told` what people may know."""
 
     batch: int
-    at: Mapping[str, Any]
+    at: ProgramOffset
     marks: Mapping[str, Any]
     wake_at: int | None = None
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a generation of a checkpoint began, and what the one before it left."""
+
+    offset: ProgramOffset
+    left: Left | None = None
+
+
 def write_left(path: Path, left: Left) -> None:
     """Store what a batch leaves; when this returns it is on disk."""
-    write_json(
-        path,
-        {
-            "batch": left.batch,
-            "at": left.at,
-            "marks": left.marks,
-            "wake_at": left.wake_at,
-            "told": left.told,
-        },
-    )
+    write_json(path, _left_json(left))
 
 
 def read_left(path: Path) -> Left | None:
     """Give what the last batch left; none before the first."""
     found = read_json(path)
+    return None if found is None else _left(found)
+
+
+def write_start(path: Path, start: Start) -> None:
+    """Store where a generation begins."""
+    left = None if start.left is None else _left_json(start.left)
+    write_json(path, {"offset": start.offset.to_json(), "left": left})
+
+
+def read_start(path: Path) -> Start | None:
+    """Give where a generation began; none where it has not."""
+    found = read_json(path)
     if found is None:
         return None
-    return Left(found["batch"], found["at"], found["marks"], found["wake_at"], found["told"])
+    left = None if found["left"] is None else _left(found["left"])
+    return Start(ProgramOffset.from_json(found["offset"]), left)
 
 
-def left_at(path: Path, offset: ProgramOffset) -> Left | None:
+def left_before(files: JobFiles) -> Left | None:
+    """Give what the last batch left, of this generation or of the one before."""
+    left = read_left(files.progress)
+    if left is not None:
+        return left
+    start = read_start(files.start)
+    return None if start is None else start.left
+
+
+def left_at(files: JobFiles, offset: ProgramOffset) -> Left | None:
     """Give what the batch that ended at an offset left; none where no batch has run."""
-    left = read_left(path)
+    left = left_before(files)
     if left is None and offset.marks is None:
         return None
-    if left is None or ProgramOffset.from_json(left.at) != offset:
+    if left is None or left.at != offset:
         raise StateError(
             "PROGRESS_MISMATCH",
-            f'"{path}" does not belong to the last batch of this checkpoint',
+            f'"{files.progress}" does not belong to the last batch of this checkpoint',
             hint="Files of the checkpoint were changed or copied apart: start from a savepoint, or"
             " with a new checkpoint.",
         )
     return left
+
+
+def _left_json(left: Left) -> dict[str, Any]:
+    return {
+        "batch": left.batch,
+        "at": left.at.to_json(),
+        "marks": left.marks,
+        "wake_at": left.wake_at,
+        "told": left.told,
+    }
+
+
+def _left(found: Mapping[str, Any]) -> Left:
+    at = ProgramOffset.from_json(found["at"])
+    return Left(found["batch"], at, found["marks"], found["wake_at"], found["told"])

@@ -16,7 +16,7 @@ from penstock.model.progress import Process, Progress
 from penstock.spark.failure import run_error
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_progress import program_progress
-from penstock.spark.progress_file import read_left
+from penstock.spark.progress_file import left_before
 
 Status: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 
@@ -41,13 +41,18 @@ class ProgramQuery:
             return "running"
         if self._query.exception() is not None:
             return "failed"
-        left = read_left(self._options.files.progress)
+        left = left_before(self._options.files)
         return "ended" if left is not None and left.told["ends"] else "stopped"
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is in hand."""
+        return bool(self._query.status["isTriggerActive"])
 
     @property
     def progress(self) -> Progress | None:
         """What the last batch left; none before the first."""
-        left = read_left(self._options.files.progress)
+        left = left_before(self._options.files)
         return None if left is None else program_progress(left, self.physical, processes())
 
     @property

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, nullif
 
+from penstock.log.port import Log
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.spark.admission import BatchLimits
+from penstock.spark.chains import Chains
 from penstock.spark.cores import available_cores
 from penstock.spark.file_clock import FileClock
 from penstock.spark.identity import identify
-from penstock.spark.job_files import JobFiles
+from penstock.spark.inputs import input_log
+from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.level import STATE_DDL, Level
 from penstock.spark.output import ensure_topics
 from penstock.spark.program_format import PACKETS_DDL, ProgramFormat
-from penstock.spark.program_options import ProgramOptions
+from penstock.spark.program_offset import ProgramOffset
+from penstock.spark.program_options import ProgramOptions, Until
 from penstock.spark.program_progress import program_progress
 from penstock.spark.program_sink import ProgramSink
-from penstock.spark.progress_file import Left
+from penstock.spark.progress_file import Left, Start, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
-from penstock.spark.savepoint_files import START
 from penstock.spark.session import spark_session
 
 DEFAULT_LIMITS = BatchLimits(rows=4_000_000)
@@ -40,6 +44,18 @@ _SETTINGS: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a program is run with; tests put failing ones in their place."""
+
+    format: type[ProgramFormat] = ProgramFormat
+    level: type[Level] = Level
+    sink: type[ProgramSink] = ProgramSink
+
+
+PARTS = Parts()
+
+
 def start(  # noqa: PLR0913  # all but the program are by name
     physical: Physical,
     *,
@@ -47,79 +63,92 @@ def start(  # noqa: PLR0913  # all but the program are by name
     checkpoint: str | Path,
     session: SparkSession | None = None,
     bounded: bool = False,
+    until: Until | None = None,
     clock: FileClock | None = None,
     limits: BatchLimits = DEFAULT_LIMITS,
     on_progress: Callable[[Progress], None] | None = None,
-    format_: type[ProgramFormat] = ProgramFormat,
+    parts: Parts = PARTS,
 ) -> ProgramQuery:
     """Start a program, or continue it where its checkpoint is.
 
-    A `bounded` one takes what its topics hold now, closes every window and ends.
+    A `bounded` one takes what its topics hold now, closes every window and ends, as
+    `until="end"` says; see `spark.program_options` for others.
     """
-    files = JobFiles(Path(checkpoint).absolute())
+    files = current_files(Path(checkpoint))
     identity = identify(files, physical)
     kept = identity.applied(physical)
-    log = format_.log_of(str(home))
+    log = input_log(parts.format.log_of(str(home)), kept)
     ensure_topics(log, kept)
+    _ensure_start(files, log, kept)
     options = ProgramOptions(
         home=str(home),
         program=str(files.keep_program(kept)),
-        checkpoint=str(files.checkpoint),
+        folder=str(files.folder),
         job=identity.job,
         clock="" if clock is None else str(clock.path),
         limits=limits,
         tasks=available_cores(),
-        bounded=bounded,
+        until=until or ("end" if bounded else "stopped"),
     )
     own = (session or spark_session()).newSession()
-    sink = ProgramSink(kept, options, format_.log_of, _notifier(kept, on_progress))
-    return _started(own, sink, format_)
+    sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
+    return _started(own, sink, parts)
 
 
-def _started(
-    session: SparkSession, sink: ProgramSink, format_: type[ProgramFormat]
-) -> ProgramQuery:
+def _started(session: SparkSession, sink: ProgramSink, parts: Parts) -> ProgramQuery:
     physical, options = sink.physical, sink.options
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)
     session.conf.set("spark.sql.shuffle.partitions", str(physical.settings.parallelism))
-    session.dataSource.register(format_)
+    session.dataSource.register(parts.format)
     writer = (
-        staged(session, physical, options, format_)
+        stages(session, physical, options, parts)
         .writeStream.outputMode("append")
         .queryName(f"{physical.name}-{options.job}")
-        .option("checkpointLocation", options.checkpoint)
+        .option("checkpointLocation", str(options.files.spark))
         .foreachBatch(sink)
     )
-    if options.bounded:
+    if options.until != "stopped":
         writer = writer.trigger(availableNow=True)
     return ProgramQuery(writer.start(), physical, options)
 
 
-def staged(
-    session: SparkSession,
-    physical: Physical,
-    options: ProgramOptions,
-    format_: type[ProgramFormat],
+def stages(
+    session: SparkSession, physical: Physical, options: ProgramOptions, parts: Parts
 ) -> DataFrame:
     """Give the stages of a program as Spark's plan has them."""
-    reader = session.readStream.format(format_.name()).name(_SOURCE_NAME)
+    reader = session.readStream.format(parts.format.name()).name(_SOURCE_NAME)
     frame = reader.options(**options.to_texts()).load()
-    savepoint = options.files.savepoint
-    saved = str(savepoint) if (savepoint / START).exists() else ""
+    frame = _followed(frame, physical, options)
+    states = options.files.states
+    saved = str(states) if states.exists() else ""
     for number in range(len(physical.levels)):
-        if number:
+        if number and physical.settings.fuse:
             # Rows as Python gives them cannot be exchanged as they are (ClassCastException): a
             # projection that Spark cannot leave out makes them into its own.
             frame = frame.select(nullif("slot", lit(-1)).alias("slot"), "blob")
+        level = parts.level(options.program, number, options.home, options.staging, saved)
         frame = frame.groupBy("slot").applyInPandasWithState(
-            Level(options.program, number, options.home, options.staging, saved),
-            PACKETS_DDL,
-            STATE_DDL,
-            "append",
-            "NoTimeout",
+            level, PACKETS_DDL, STATE_DDL, "append", "NoTimeout"
         )
+        frame = _followed(frame, physical, options)
     return frame
+
+
+def _followed(frame: DataFrame, physical: Physical, options: ProgramOptions) -> DataFrame:
+    """Add a stage for chains where they are not fused into the stage before."""
+    if physical.settings.fuse:
+        return frame
+    return frame.mapInArrow(Chains(options.program, options.home, options.staging), PACKETS_DDL)
+
+
+def _ensure_start(files: JobFiles, log: Log, physical: Physical) -> None:
+    if read_start(files.start) is not None:
+        return
+    topics = sorted({scan.stream.topic for scan in physical.scans})
+    positions = {place: bound.start for place, bound in log.snapshot(topics).items()}
+    ids = {name: log.topic(name).topic_id for name in topics}
+    write_start(files.start, Start(ProgramOffset(positions, ids)))
 
 
 def _notifier(

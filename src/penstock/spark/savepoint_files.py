@@ -1,16 +1,13 @@
-"""The states of a stopped program as files: one a bucket of an operator, and where it was."""
+"""The states of a stopped program as files: one a bucket of an operator."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-START = "start.json"
-"""Where the program was: its offset and its watermarks."""
-
 
 def state_file(folder: Path, operator: str, bucket: int) -> Path:
     """Give the file of one bucket."""
-    return folder / "states" / operator / f"{bucket}.state"
+    return folder / operator / f"{bucket}.state"
 
 
 def saved_state(folder: Path, operator: str, bucket: int) -> bytes | None:

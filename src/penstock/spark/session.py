@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import shutil
 import sys
@@ -36,6 +37,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     # A time means the same on every machine.
     "spark.sql.session.timeZone": "UTC",
+    # What an expression means (plan/capability.py): a bad value is null and ends no query.
+    "spark.sql.ansi.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # The default forks a process for every checkpoint file: 0.88 s a micro-batch against 0.48 s.
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -158,6 +161,8 @@ def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has 
 
 
 def _hush(context: SparkContext) -> None:
+    # What our code raises in a batch is raised where the query is awaited; py4j would print it too.
+    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)
     # A query that is stopped cuts a connection to this server, which would print a traceback.
     server: Any = getattr(context, "_accumulatorServer", None)
     if server is not None:

@@ -32,6 +32,7 @@ from penstock.model.physical import Physical, Scan, Settings
 from penstock.model.plan import Plan
 from penstock.plan.fingerprint import state_fingerprint
 from penstock.plan.planner import plan
+from penstock.spark.inputs import file_topic
 from penstock.testing.moment import Moment, Span, millis, span_millis
 from penstock.testing.outbox import Outbox, Row
 from penstock.testing.pushed import Pushed, as_frame
@@ -120,14 +121,27 @@ class TestDriver:
             ]
         self._run(self._input(arrivals=arrivals))
 
+    def read_files(self) -> None:
+        """Give all rows of the files that the program reads, as one batch; `finish` ends them."""
+        sources = {scan.stream.topic: scan.stream for scan in self.physical.scans}
+        topics = [file_topic(stream) for stream in sources.values() if stream.files is not None]
+        self.push_together(
+            {
+                (topic.name, partition): topic.table(partition)
+                for topic in topics
+                for partition in range(len(topic.files))
+            }
+        )
+
     def advance_watermark(self, to: Moment, *, topic: str | None = None) -> None:
         """Say that nothing before `to` will come any more, from one topic or from all."""
-        scans = self.physical.scans if topic is None else self._scans(topic)
-        claims: dict[Place, int] = {}
-        for scan in scans:
-            known = [place for place in self._memory.watermarks.marks if place[0] == scan.id]
-            claims.update(dict.fromkeys(known or [(scan.id, 0)], millis(to)))
-        self._run(self._input(claims=claims))
+        if millis(to) >= END_OF_TIME:
+            raise UsageError(
+                "WATERMARK_END",
+                "the watermark was to be put at the end of time",
+                hint="Call `finish` to end the input.",
+            )
+        self._claim(millis(to), self.physical.scans if topic is None else self._scans(topic))
 
     def advance_clock(self, by: Span | None = None, *, to: Moment | None = None) -> None:
         """Let time pass; what falls due on the way happens in its order."""
@@ -155,7 +169,7 @@ class TestDriver:
 
     def finish(self) -> None:
         """End the input: every window closes."""
-        self.advance_watermark(END_OF_TIME)
+        self._claim(END_OF_TIME, self.physical.scans)
 
     def rows(self, topic: str) -> list[Row]:
         """Give all rows written to a topic; those of a changelog with `_weight`."""
@@ -264,6 +278,21 @@ class TestDriver:
             },
             snapshot.wakes,
         )
+
+    def _claim(self, watermark: int, scans: Sequence[Scan]) -> None:
+        claims: dict[Place, int] = {}
+        marks = self._memory.watermarks.marks
+        for scan in scans:
+            known = [place for place in marks if place[0] == scan.id]
+            claims.update(dict.fromkeys(known or [(scan.id, 0)], watermark))
+        reached = min((marks[place].watermark for place in claims if place in marks), default=None)
+        if reached is not None and watermark < reached:
+            raise UsageError(
+                "WATERMARK_BACK",
+                f"the watermark is at {reached} and was to go back to {watermark}",
+                hint="Give a later time: what was said to be complete stays so.",
+            )
+        self._run(self._input(claims=claims))
 
     def _run(self, given: Input) -> None:
         if self._crash_at is None:

@@ -14,10 +14,18 @@ from penstock.testing.moment import millis, read_moment
 
 Row: TypeAlias = Mapping[str, Any]
 
-_LETTER = {"_step": "step", "_site": "site", "_reason": "reason", "_error": "error", "_time": "time"}
+_LETTER = {
+    "_step": "step",
+    "_site": "site",
+    "_reason": "reason",
+    "_error": "error",
+    "_time": "time",
+}
 
 
-def match_rows(wanted: Sequence[Row], found: Sequence[Row], schema: Schema | None, site: str) -> None:
+def match_rows(
+    wanted: Sequence[Row], found: Sequence[Row], schema: Schema | None, site: str
+) -> None:
     """Demand these rows in any order; one without `_weight` is added, not taken back."""
     if schema is not None:
         for row in wanted:

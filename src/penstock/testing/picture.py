@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
-WIDTH, HEIGHT, MARGIN = 760, 460, 58
+WIDTH, HEIGHT, MARGIN = 780, 470, 84
 _COLOURS = {"early": "#3b82f6", "on-time": "#16a34a", "late": "#ea580c"}
 _STYLE = (
     "text{font:12px sans-serif;fill:#1f2937}.axis{stroke:#9ca3af}.grid{stroke:#e5e7eb}"
@@ -64,6 +64,7 @@ class Picture:
             *self._panes(across, up),
             *self._line(across, up),
             *self._rows(across, up),
+            *_legend(),
             "</svg>",
         ]
         return "\n".join(parts)
@@ -111,13 +112,13 @@ class Picture:
             begun[(box.start, box.end)] = top
             colour = _COLOURS.get(box.timing, "#6b7280")
             lines.append(
-                f'<rect x="{left}" y="{top}" width="{max(right - left, 1)}"'
-                f' height="{max(floor - top, 1)}" fill="{colour}" fill-opacity="0.12"'
+                f'<rect x="{left}" y="{top}" width="{max(right - left, 1):.1f}"'
+                f' height="{max(floor - top, 1):.1f}" fill="{colour}" fill-opacity="0.12"'
                 f' stroke="{colour}"/>'
             )
             lines.append(
-                f'<text x="{(left + right) / 2}" y="{top - 3}" text-anchor="middle"'
-                f' fill="{colour}">{escape(box.label)}</text>'
+                f'<text x="{left + 6}" y="{top + 13}" font-weight="bold"'
+                f' style="fill:{colour}">{escape(box.label)}</text>'
             )
         return lines
 
@@ -141,6 +142,15 @@ class Picture:
                 f'<text x="{x}" y="{y + 4}" text-anchor="middle">{escape(dot.label)}</text>'
             )
         return lines
+
+
+def _legend() -> list[str]:
+    lines: list[str] = []
+    for number, (timing, colour) in enumerate(_COLOURS.items()):
+        x = WIDTH - 230 + number * 75
+        lines.append(f'<rect x="{x}" y="10" width="11" height="11" fill="{colour}"/>')
+        lines.append(f'<text x="{x + 16}" y="20">{timing}</text>')
+    return lines
 
 
 def _scale(values: Sequence[int], low: float, high: float) -> Callable[[int], float]:

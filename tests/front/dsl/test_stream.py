@@ -94,6 +94,7 @@ def test_streams_are_united_rekeyed_restamped_and_expected_to_be_good() -> None:
     assert VIEWS.with_event_time("seconds").relation == Restamp(SOURCE, "seconds")
     checked = VIEWS.expect("good", ps.col("ok"), otherwise="drop")
     assert checked.relation == Expect(SOURCE, "good", Column("ok"), "drop")
+    assert VIEWS.expect("good", "ok").relation == Expect(SOURCE, "good", Column("ok"))
 
 
 def test_doubles_and_the_best_rows_are_found() -> None:

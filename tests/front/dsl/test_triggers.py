@@ -58,6 +58,7 @@ HERE = Path(__file__).name
         (ps.each_row(), EACH_ROW),
         (ps.each_batch(), Repeat(AfterRows(1, exact=False))),
         (ps.when_row(ps.col("end")), Repeat(AfterRow(Column("end")))),
+        (ps.when_row("end"), Repeat(AfterRow(Column("end")))),
         (ps.never(), Never()),
         (ps.any_of(ps.never(), ps.each_row()), AnyOf((Never(), EACH_ROW))),
         (ps.all_of(ps.never(), ps.each_row()), AllOf((Never(), EACH_ROW))),
@@ -106,6 +107,7 @@ def test_watermarks_are_said_with_their_settings() -> None:
     assert ps.bounded("1s", idle=None, max_ahead="1s") == BoundedDisorder(SECOND, None, SECOND)
     assert ps.perfect() == Perfect()
     assert ps.punctuated("mark") == Punctuated("mark")
+    assert ps.punctuated("mark", control="end") == Punctuated("mark", Column("end"))
     assert ps.punctuated("mark", control=ps.col("end"), idle=None) == Punctuated(
         "mark", Column("end"), None
     )

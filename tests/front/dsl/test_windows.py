@@ -57,6 +57,7 @@ def daily(time: int, row: dict[str, object]) -> Sequence[Span]:
         (ps.delta_window("n", 10), Buffered("tumbling", ByDelta("n", 10))),
         (ps.delta_window("n", 10, 2), Buffered("sliding", ByDelta("n", 10), ByDelta("n", 2))),
         (ps.punctuation_window(ps.col("end")), Buffered("tumbling", ByPunctuation(Column("end")))),
+        (ps.punctuation_window("end"), Buffered("tumbling", ByPunctuation(Column("end")))),
         (
             ps.buffered_window("sliding", evict=ps.by_time("1m"), fire=ps.by_count(2)),
             Buffered("sliding", ByTime(MINUTE), ByCount(2)),

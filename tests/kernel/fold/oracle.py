@@ -14,9 +14,9 @@ import polars as pl
 from penstock.kernel.fold.fold import Fold, Groups
 from penstock.kernel.port import Frame
 from penstock.model.expr import Column, Constant
-from penstock.model.measure import Function, Measure, UserAggregate
+from penstock.model.measure import Function, Measure
 from penstock.schema.schema import Field, Schema
-from penstock.schema.types import FLOAT64, INT64, STRING, Type
+from penstock.schema.types import FLOAT64, INT64, STRING
 
 SCHEMA = Schema((Field("key", STRING), Field("n", INT64), Field("x", FLOAT64)))
 BY = ["key", "_start", "_end"]
@@ -61,11 +61,6 @@ def measure(
     """A measure of one column."""
     arguments = () if column is None else (Column(column),)
     return Measure(name, function, arguments, tuple(settings.items()), site="shop.py:7")
-
-
-def user_measure(user: UserAggregate, column: str = "n", gives: Type = INT64) -> Measure:
-    """A measure of the user's own."""
-    return Measure("m", "user", (Column(column),), user=user, gives=gives, site="shop.py:7")
 
 
 def fold_of(*measures: Measure, retracts: bool = False, schema: Schema = SCHEMA) -> Fold:

@@ -82,6 +82,11 @@ def test_keys_times_and_orders_are_read() -> None:
     assert columns_read(program(running_sum(best, "n"))) == ("region", "page", "n", "at")
 
 
+def test_copies_without_a_key_are_alike_in_all_columns() -> None:
+    assert columns_read(program(running_sum(Dedup(a_stream(), ()), "n"))) == COLUMNS.names
+    assert columns_read(program(running_sum(Dedup(a_stream(), ("user",)), "n"))) == ("user", "n")
+
+
 def test_windows_and_triggers_read_columns_too() -> None:
     rows = (Measure("rows", "count"),)
     by_gap = Aggregate(a_stream(), (), rows, Session(col("n")))

@@ -76,7 +76,7 @@ def top_k(value: Subject, k: int, *, distinct: bool = False) -> Measure:
 
 
 def quantile(value: Subject, q: float) -> Measure:
-    """Give the value below which the share `q` (0 to 1) of all lies."""
+    """Give the value below which the share `q` (0 to 1) of all lies, interpolated."""
     return _measure("quantile", value, q=q)
 
 

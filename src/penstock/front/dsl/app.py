@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
+from pathlib import Path
 
 from penstock.errors import ModelError
 from penstock.front.dsl.draw import draw
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
 from penstock.front.dsl.stream import Stream
-from penstock.front.dsl.watermarks import AHEAD, IDLE, bounded
+from penstock.front.dsl.watermarks import AHEAD, IDLE, bounded, maybe
 from penstock.model.describe import describe
 from penstock.model.duration import Duration
 from penstock.model.graph import graph_of
 from penstock.model.plan import Plan
 from penstock.model.site import user_site
 from penstock.model.source import Stream as Source
-from penstock.model.watermark import Watermark
+from penstock.model.watermark import AtEnd, Watermark
 from penstock.schema.annotation import SchemaLike, schema_of
 
 
@@ -64,6 +66,38 @@ class App:
         source = Source(topic, columns, event_time, mark, changelog, user_site())
         return Stream(self._program, source)
 
+    @placed
+    def files(
+        self,
+        path: str | Path,
+        *,
+        schema: SchemaLike,
+        name: str | None = None,
+        event_time: str | None = None,
+        max_ahead: Duration | None = AHEAD,
+        changelog: bool = False,
+    ) -> Stream:
+        """Read files once: Parquet, CSV with a header or JSON lines, as their names end.
+
+        `path` names a file, a folder, or several by a pattern such as `views/*.parquet`. What
+        is said of a topic's rows holds for theirs; since they end, windows close when all have
+        been read, in whatever order they are, and none is late. Without `event_time` the time
+        the file was written counts. `name` is what the source is called, by default after the
+        files.
+        """
+        place = Path(path).absolute()
+        mark = AtEnd(max_ahead=maybe(max_ahead))
+        source = Source(
+            name or _called(place),
+            schema_of(schema),
+            event_time,
+            mark,
+            changelog,
+            user_site(),
+            str(place),
+        )
+        return Stream(self._program, source)
+
     def plan(self) -> Plan:
         """Give the program as a value; one that writes nothing is refused."""
         return self._program.plan()
@@ -80,3 +114,12 @@ class App:
         if not self._program.sinks:
             return f"<p>{escape(self.name)} writes nothing yet.</p>"
         return self.svg()
+
+
+def _called(path: Path) -> str:
+    """Name files after what is the same in all their names, or after their folder."""
+    for part in reversed(path.parts):
+        plain = re.split(r"[*?\[.]", part)[0].strip("-_ ")
+        if plain:
+            return re.sub(r"[^A-Za-z0-9_-]+", "-", plain)
+    return "files"

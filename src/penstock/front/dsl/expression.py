@@ -202,13 +202,13 @@ class When:
 
     __slots__ = ("_cases", "_condition")
 
-    def __init__(self, condition: Expression, cases: tuple[tuple[Expr, Expr], ...] = ()) -> None:
+    def __init__(self, condition: Subject, cases: tuple[tuple[Expr, Expr], ...] = ()) -> None:
         self._condition = condition
         self._cases = cases
 
     def then(self, value: Operand) -> Cases:
         """Say the value where the condition holds."""
-        return Cases((*self._cases, (node_of(self._condition), node_of(value))))
+        return Cases((*self._cases, (subject_of(self._condition), node_of(value))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class Cases:
 
     cases: tuple[tuple[Expr, Expr], ...]
 
-    def when(self, condition: Expression) -> When:
+    def when(self, condition: Subject) -> When:
         """Add a condition for rows where none before it holds."""
         return When(condition, self.cases)
 
@@ -229,6 +229,6 @@ class Cases:
         return Expression(found)
 
 
-def when(condition: Expression) -> When:
+def when(condition: Subject) -> When:
     """Begin a choice: `when(a > 0).then("plus").otherwise("minus")`."""
     return When(condition)

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.aggregates import count as count_rows
-from penstock.front.dsl.expression import Expression, Operand, Subject
+from penstock.front.dsl.expression import Expression, Operand, Subject, subject_of
 from penstock.front.dsl.hazard import warn_of_loss
 from penstock.front.dsl.keyed import keys_of
 from penstock.front.dsl.place import placed
@@ -106,9 +106,9 @@ class Stream:
         schema: SchemaLike | None = None,
         library: Literal["polars", "arrow"] = "polars",
     ) -> Stream:
-        """Make a table of each table, as a polars frame or an Arrow table with as many rows.
+        """Make a table of each table, polars or Arrow; without `schema` its columns stay.
 
-        Without `schema` the columns stay as they are.
+        It has as many rows, in order, or else keeps the columns that begin with `_` with them.
         """
         if library not in ("polars", "arrow"):
             raise ModelError(
@@ -145,7 +145,7 @@ class Stream:
     def expect(
         self,
         name: str,
-        condition: Expression,
+        condition: Subject,
         *,
         otherwise: Literal["drop", "park", "fail"] = "park",
     ) -> Stream:
@@ -156,7 +156,9 @@ class Stream:
                 f'expectation "{name}" has the policy "{otherwise}"',
                 hint='Give "drop", "park" or "fail".',
             )
-        return self._then(Expect(self.relation, name, condition.node, otherwise, user_site()))
+        return self._then(
+            Expect(self.relation, name, subject_of(condition), otherwise, user_site())
+        )
 
     @placed
     def dedup(self, *keys: str, within: Duration | None = None) -> Stream:

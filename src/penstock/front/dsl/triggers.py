@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from penstock.errors import ModelError
-from penstock.front.dsl.expression import Expression
+from penstock.front.dsl.expression import Subject, subject_of
 from penstock.front.dsl.place import placed
 from penstock.model.continuation import continuation
 from penstock.model.duration import Duration, duration_of
@@ -104,9 +104,9 @@ def each_batch() -> Repeat:
     return Repeat(AfterRows(1, exact=False))
 
 
-def when_row(condition: Expression) -> Repeat:
+def when_row(condition: Subject) -> Repeat:
     """With every row for which a condition holds."""
-    return Repeat(AfterRow(condition.node))
+    return Repeat(AfterRow(subject_of(condition)))
 
 
 def never() -> Never:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from penstock.front.dsl.expression import Expression
+from penstock.front.dsl.expression import Subject, subject_of
 from penstock.front.dsl.place import placed
 from penstock.model.duration import Duration, duration_of
 from penstock.model.watermark import BoundedDisorder, Perfect, Punctuated
@@ -35,7 +35,7 @@ def perfect(*, idle: Duration | None = IDLE, max_ahead: Duration | None = AHEAD)
 def punctuated(
     column: str,
     *,
-    control: Expression | None = None,
+    control: Subject | None = None,
     idle: Duration | None = IDLE,
     max_ahead: Duration | None = AHEAD,
 ) -> Punctuated:
@@ -43,7 +43,7 @@ def punctuated(
 
     A row for which `control` holds carries nothing else and is not passed on.
     """
-    node = None if control is None else control.node
+    node = None if control is None else subject_of(control)
     return Punctuated(column, node, maybe(idle), maybe(max_ahead))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from penstock.errors import ModelError
-from penstock.front.dsl.expression import Expression
+from penstock.front.dsl.expression import Expression, Subject, subject_of
 from penstock.front.dsl.place import placed
 from penstock.model.duration import Duration, duration_of
 from penstock.model.window import (
@@ -39,10 +39,19 @@ def tumbling(size: Duration, *, offset: Duration = "0s", time: Domain = "event")
 
 @placed
 def hopping(
-    size: Duration, slide: Duration, *, offset: Duration = "0s", time: Domain = "event"
+    size: Duration,
+    slide: Duration,
+    *,
+    offset: Duration = "0s",
+    time: Domain = "event",
+    gaps: bool = False,
 ) -> Hopping:
-    """Windows of one size, one beginning every `slide`: a row is in several."""
-    return Hopping(duration_of(size), duration_of(slide), duration_of(offset), _domain(time))
+    """Windows of one size, one beginning every `slide`: a row is in several.
+
+    With `gaps` the slide may be greater than the size, and rows between windows are in none.
+    """
+    span, step, begin = duration_of(size), duration_of(slide), duration_of(offset)
+    return Hopping(span, step, begin, _domain(time), gaps)
 
 
 @placed
@@ -110,7 +119,7 @@ def delta_window(column: str, size: float, slide: float | None = None) -> Buffer
 
 
 @placed
-def punctuation_window(condition: Expression) -> Buffered:
+def punctuation_window(condition: Subject) -> Buffered:
     """Rows of a key up to one for which the condition holds, which is not part of them."""
     return Buffered("tumbling", by_punctuation(condition))
 
@@ -149,9 +158,9 @@ def by_delta(column: str, size: float) -> ByDelta:
     return ByDelta(column, size)
 
 
-def by_punctuation(condition: Expression) -> ByPunctuation:
+def by_punctuation(condition: Subject) -> ByPunctuation:
     """A policy: up to a row for which the condition holds."""
-    return ByPunctuation(condition.node)
+    return ByPunctuation(subject_of(condition))
 
 
 @placed

@@ -16,7 +16,7 @@ import polars as pl
 
 from penstock.kernel.fold.accumulator import COUNT, RESULT, ROWS, InTable, Summary
 from penstock.kernel.fold.argument import Task
-from penstock.kernel.fold.grouping import group, join
+from penstock.kernel.fold.grouping import group, group_anyhow, join
 from penstock.kernel.port import WEIGHT, Frame
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -26,6 +26,8 @@ _BITS = 28
 _MASK = 2**_BITS - 1
 _MANTISSA = 53
 _LIMBS = ("_low", "_middle", "_high")
+# Numbers with a digit at such a place are added up as if they were so many bits smaller.
+_LARGE, _SCALE = 35, 128
 _PLACE = "_place"
 _GROUP = "_group"
 # Beside the places of numbers: these count what has no place.
@@ -45,25 +47,25 @@ class ExactSum:
         values = there[self.column].to_numpy()
         weights = there[WEIGHT].to_numpy().astype(np.int64)
         place, limbs = _cut(values, weights)
-        keys = there.select(by)
-        numbers = keys.with_columns(
+        numbers = there.select(by).with_columns(
             pl.Series(_PLACE, place, pl.Int16),
             *(pl.Series(name, limb) for name, limb in zip(_LIMBS, limbs, strict=True)),
             pl.Series(COUNT, weights),
         )
+        added = _added(numbers, by)
         zero = pl.lit(0, pl.Int64)
-        everything = numbers.with_columns(
+        counts = group_anyhow(added, by, [pl.col(COUNT).sum()]).select(
+            *by,
             pl.lit(_ALL, pl.Int16).alias(_PLACE),
             pl.col(COUNT).alias(_LIMBS[0]),
             *(zero.alias(name) for name in _LIMBS[1:]),
+            COUNT,
         )
-        return self.reduce(pl.concat([numbers, everything]), by)
+        return _filled(pl.concat([added, counts]))
 
     def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
         """Add up the limbs of each place."""
-        sums = [pl.col(name).sum() for name in (*_LIMBS, COUNT)]
-        added = group(table, [*by, _PLACE], sums)
-        return added.filter(pl.any_horizontal(pl.col(name) != 0 for name in _LIMBS))
+        return _filled(_added(table, by))
 
 
 def total(task: Task) -> InTable:
@@ -79,6 +81,15 @@ def mean(task: Task) -> InTable:
 
 def _table(task: Task) -> ExactSum:
     return ExactSum(f"exact({task.subject})", task.argument.column)
+
+
+def _added(table: Frame, by: Sequence[str]) -> Frame:
+    sums = [pl.col(name).sum() for name in (*_LIMBS, COUNT)]
+    return group_anyhow(table, [*by, _PLACE], sums)
+
+
+def _filled(table: Frame) -> Frame:
+    return table.filter(pl.any_horizontal(pl.col(name) != 0 for name in _LIMBS))
 
 
 def _divided(sums: Numbers, counts: Numbers) -> Numbers:
@@ -150,7 +161,19 @@ def _rounded(groups: Limbs, places: Limbs, limbs: Sequence[Limbs], size: int) ->
         carry = (digits[place] + (1 << (_BITS - 1))) >> _BITS
         digits[place] -= carry << _BITS
         digits[place + 1] += carry
-    for place in range(width):
-        # From the smallest on, so that what is rounded away is as small as can be.
-        sums += np.ldexp(digits[place].astype(np.float64), (first + place) * _BITS)
-    return sums
+    return _summed(digits, first)
+
+
+def _summed(digits: Limbs, first: int) -> Numbers:
+    """Give what digits amount to, of which the first row stands at the place `first`."""
+    sums = np.zeros(digits.shape[1])
+    scaled = sums.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row, digit in enumerate(digits.astype(np.float64)):
+            # From the smallest on, so that what is rounded away is as small as can be.
+            power = (first + row) * _BITS
+            sums += np.ldexp(digit, power)
+            scaled += np.ldexp(digit, power - _SCALE)
+        # The highest digit may be larger than the number, and than all numbers.
+        large = (digits[max(_LARGE - first, 0) :] != 0).any(axis=0)
+        return np.where(large, np.ldexp(scaled, _SCALE), sums)

@@ -56,11 +56,10 @@ def _maximum(task: Task, value: pl.Expr) -> pl.Expr:
 
 def _largest_values(task: Task, *, distinct: bool) -> InTable:
     size = int(str(task.settings["k"]))
-    kind = "distinct" if distinct else "all"
     # What is taken back may bring up any other value, so then all of them are kept.
-    name = f"values({task.subject})" if task.retracts else f"top {size} {kind}({task.subject})"
+    name = f"values({task.subject})" if task.retracts else f"largest {size}({task.subject})"
     bound = None if task.retracts else size
-    table = Multiset(name, (task.argument.value,), task.retracts, bound, distinct)
+    table = Multiset(name, (task.argument.value,), task.retracts, bound)
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
         there = present(table).sort(VALUE, descending=True, maintain_order=True)

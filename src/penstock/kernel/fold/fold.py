@@ -19,7 +19,7 @@ from penstock.kernel.fold.accumulator import (
     Table,
 )
 from penstock.kernel.fold.argument import tasks_of
-from penstock.kernel.fold.arrival import continued
+from penstock.kernel.fold.arrival import beyond, continued, size_of
 from penstock.kernel.fold.compile import compile_measure
 from penstock.kernel.fold.grouping import group, join
 from penstock.kernel.port import CONTROL, WEIGHT, Frame
@@ -68,7 +68,6 @@ class Fold:
         self._tables: dict[str, Table] = {
             item.table.name: item.table for item in self._in_tables.values()
         }
-        self._in_order = any(item.by_arrival for item in self._in_columns.values())
         self.packable: bool = all(item.packable for item in compiled.values())
         """Whether rows may be folded in parts of any split, merged in any order."""
 
@@ -81,7 +80,7 @@ class Fold:
             rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE))
         net = pl.col(WEIGHT).cast(pl.Int64).sum() if self._retracts else pl.len().cast(pl.Int64)
         aggregates = [net.alias(ROWS), *(part.rows for part in self._parts)]
-        columns = group(rows, keys, aggregates, in_order=self._in_order)
+        columns = group(rows, keys, aggregates)
         return Groups(columns, {name: t.fold(rows, keys) for name, t in self._tables.items()})
 
     def merge(self, groups: Sequence[Groups], by: Sequence[str]) -> Groups:
@@ -89,6 +88,18 @@ class Fold:
         if len(groups) == 1:
             return groups[0]
         return self._added(groups if self.packable else _continued(groups), by)
+
+    def after(self, groups: Groups, earlier: Groups) -> Groups:
+        """Give groups whose rows came after all rows of others, even of other groups.
+
+        Only then may they be put together with these by `union` and later become one with
+        them by `regroup`: parts that are merged stand in order by themselves.
+        """
+        if self.packable:
+            return groups
+        size = size_of([earlier.columns, *earlier.sets.values()])
+        columns, *tables = beyond([groups.columns, *groups.sets.values()], size)
+        return Groups(columns, dict(zip(groups.sets, tables, strict=True)))
 
     def union(self, groups: Sequence[Groups]) -> Groups:
         """Put together parts of one whole that have no group in common."""
@@ -149,7 +160,7 @@ class Fold:
         columns = pl.concat([part.columns for part in groups])
         sets = {name: pl.concat([part.sets[name] for part in groups]) for name in self._tables}
         return Groups(
-            group(columns, keys, aggregates, in_order=self._in_order),
+            group(columns, keys, aggregates),
             {name: table.reduce(sets[name], keys) for name, table in self._tables.items()},
         )
 

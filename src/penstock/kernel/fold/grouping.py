@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from penstock.kernel.port import Frame
 
 _PLACE = "_first_place"
+_KEY = "_one_key"
 # Below this many rows the streaming engine's start costs more than its speed gains.
 _STREAM_FROM = 20_000
 
@@ -25,15 +27,15 @@ def group(
     if in_order or frame.height < _STREAM_FROM:
         return frame.group_by(by, maintain_order=True).agg(*aggregates)
     # Sorting groups by an integer is several times cheaper than `maintain_order`.
-    return (
-        frame.with_row_index(_PLACE)
-        .lazy()
-        .group_by(by)
-        .agg(*aggregates, pl.col(_PLACE).min())
-        .collect(engine="streaming")
-        .sort(_PLACE)
-        .drop(_PLACE)
-    )
+    placed = frame.with_row_index(_PLACE)
+    return _streamed(placed, by, [*aggregates, pl.col(_PLACE).min()]).sort(_PLACE).drop(_PLACE)
+
+
+def group_anyhow(frame: Frame, by: Sequence[str], aggregates: Sequence[pl.Expr]) -> Frame:
+    """Aggregate each group; the groups stand in any order, which is fastest."""
+    if frame.height < _STREAM_FROM:
+        return frame.group_by(by, maintain_order=True).agg(*aggregates)
+    return _streamed(frame, by, aggregates)
 
 
 def join(
@@ -41,3 +43,46 @@ def join(
 ) -> Frame:
     """Join by columns; rows stay in the order of the left side."""
     return left.join(right, on=list(by), how=how, nulls_equal=True, maintain_order="left")
+
+
+def _streamed(frame: Frame, by: Sequence[str], aggregates: Sequence[pl.Expr]) -> Frame:
+    key = _one_key(frame, by)
+    if key is None:
+        return frame.lazy().group_by(by).agg(*aggregates).collect(engine="streaming")
+    keyed = frame.lazy().with_columns(key.packed.alias(_KEY)).group_by(_KEY).agg(*aggregates)
+    grouped = keyed.collect(engine="streaming")
+    return grouped.select(*key.unpacked, pl.exclude(_KEY))
+
+
+@dataclass(frozen=True, slots=True)
+class _OneKey:
+    """Several columns as one number, and back."""
+
+    packed: pl.Expr
+    unpacked: tuple[pl.Expr, ...]
+
+
+def _one_key(frame: Frame, by: Sequence[str]) -> _OneKey | None:
+    """Give one number for several whole ones, if it can hold them: twice as fast to group by."""
+    if len(by) == 1 or not all(_whole(frame[name]) for name in by):
+        return None
+    packed, size = pl.lit(0, pl.Int64), 1
+    unpacked = []
+    for name in by:
+        values = frame[name].to_physical()
+        least, most = values.min(), values.max()
+        assert isinstance(least, int)
+        assert isinstance(most, int)
+        span = most - least + 1
+        if size * span >= 2**63:
+            return None
+        packed = packed + (pl.col(name).to_physical().cast(pl.Int64) - least) * size
+        back = pl.col(_KEY) // size % span + least
+        unpacked.append(back.cast(values.dtype).cast(frame[name].dtype).alias(name))
+        size *= span
+    return _OneKey(packed, tuple(unpacked))
+
+
+def _whole(values: pl.Series) -> bool:
+    kind = values.dtype
+    return (kind.is_signed_integer() or kind in (pl.Datetime, pl.Date)) and not values.null_count()

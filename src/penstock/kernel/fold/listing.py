@@ -102,7 +102,9 @@ def collected_once(task: Task) -> InTable:
     )
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
-        there = standing(table, by).unique([*by, VALUE], keep="first", maintain_order=True)
+        there = standing(table, by)
+        if task.retracts:
+            there = there.unique([*by, VALUE], keep="first", maintain_order=True)
         return group(there, by, [pl.col(VALUE).alias(RESULT)], in_order=True)
 
     return InTable(table, summary, nothing(task), packable=False)

@@ -10,7 +10,7 @@ import polars as pl
 
 from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable, Summary
 from penstock.kernel.fold.argument import Task
-from penstock.kernel.fold.grouping import group
+from penstock.kernel.fold.grouping import group, group_anyhow
 from penstock.kernel.port import WEIGHT, Frame
 
 VALUE = "_v0"
@@ -24,9 +24,7 @@ class Multiset:
     values: tuple[pl.Expr, ...]
     retracts: bool
     largest: int | None = None
-    """Only so many of the largest values of a group are kept."""
-    distinct: bool = False
-    """Equal values count once."""
+    """Only so many different values of a group are kept, the largest."""
 
     @property
     def columns(self) -> list[str]:
@@ -46,16 +44,14 @@ class Multiset:
         return self._bounded(self._counted(table, by, pl.col(COUNT).sum()), by)
 
     def _counted(self, frame: Frame, by: Sequence[str], count: pl.Expr) -> Frame:
-        counted = group(frame, [*by, *self.columns], [count.alias(COUNT)])
+        counted = group_anyhow(frame, [*by, *self.columns], [count.alias(COUNT)])
         return counted.filter(pl.col(COUNT) != 0) if self.retracts else counted
 
     def _bounded(self, table: Frame, by: Sequence[str]) -> Frame:
         if self.largest is None:
             return table
-        size = pl.lit(1, pl.Int64) if self.distinct else pl.col(COUNT)
-        larger = size.cum_sum().over(by) - size
         ordered = table.sort(VALUE, descending=True, maintain_order=True)
-        return ordered.filter(larger < self.largest)
+        return ordered.group_by(by, maintain_order=True).head(self.largest)
 
 
 def multiset_of(task: Task) -> Multiset:

@@ -31,34 +31,25 @@ def _timed(task: Task) -> bool:
 def _in_columns(task: Task, *, last: bool) -> InColumns:
     time = pl.col(TIME).fill_null(START_OF_TIME) if _timed(task) else pl.lit(0, pl.Int64)
     value, moment, number = (f"{task.prefix}{end}" for end in ("_v", "_t", SEQUENCE))
-    of_rows = {
+    there = task.argument.value.is_not_null()
+    of_row = {
         value: task.argument.value,
-        moment: pl.when(task.argument.value.is_not_null()).then(time),
-        number: pl.col(SEQUENCE),
+        moment: pl.when(there).then(time),
+        number: pl.when(there).then(pl.col(SEQUENCE)),
     }
-    row = _of_row(of_rows[moment], last=last)
-    part = _of_part(pl.col(moment), pl.col(number), last=last)
+
+    def end(item: pl.Expr, *order: pl.Expr) -> pl.Expr:
+        return item.sort_by(*order, descending=last, nulls_last=True).first()
+
     parts = tuple(
         Part(
             name,
-            (item.reverse() if last else item).get(row, null_on_oob=True).alias(name),
-            pl.col(name).get(part, null_on_oob=True),
+            end(item, of_row[moment], of_row[number]).alias(name),
+            end(pl.col(name), pl.col(moment), pl.col(number)),
         )
-        for name, item in of_rows.items()
+        for name, item in of_row.items()
     )
     return InColumns(parts, pl.col(value), by_arrival=True)
-
-
-def _of_row(moment: pl.Expr, *, last: bool) -> pl.Expr:
-    """Where the row stands; rows are in order of arrival, and the first of equals is found."""
-    return moment.reverse().arg_max() if last else moment.arg_min()
-
-
-def _of_part(moment: pl.Expr, number: pl.Expr, *, last: bool) -> pl.Expr:
-    """Where the part stands; parts may be in any order, so their numbers decide."""
-    if last:
-        return pl.when(moment == moment.max()).then(number).arg_max()
-    return pl.when(moment == moment.min()).then(number).arg_min()
 
 
 def _in_listing(task: Task, *, last: bool) -> InTable:

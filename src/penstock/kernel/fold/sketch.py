@@ -18,7 +18,7 @@ import polars as pl
 from penstock.kernel.bucket import hash_of
 from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable
 from penstock.kernel.fold.argument import Task
-from penstock.kernel.fold.grouping import group
+from penstock.kernel.fold.grouping import group, group_anyhow
 from penstock.kernel.fold.spread import distinct
 from penstock.kernel.port import Frame
 
@@ -57,7 +57,7 @@ class Registers:
     def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
         """Keep the highest rank of each register."""
         highest = [pl.col(name).max() for name in (*_RANKS, COUNT)]
-        return group(table, [*by, _BLOCK], highest)
+        return group_anyhow(table, [*by, _BLOCK], highest)
 
 
 def nearly_distinct(task: Task) -> InTable:

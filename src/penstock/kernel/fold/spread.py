@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from penstock.kernel.fold.accumulator import (
@@ -13,12 +15,22 @@ from penstock.kernel.fold.accumulator import (
     InColumns,
     InTable,
     Part,
-    Summary,
 )
 from penstock.kernel.fold.argument import Task
 from penstock.kernel.fold.grouping import group, join
-from penstock.kernel.fold.multiset import VALUE, Multiset, in_multiset, present
+from penstock.kernel.fold.multiset import (
+    VALUE,
+    Multiset,
+    in_multiset,
+    multiset_of,
+    nothing,
+    present,
+)
 from penstock.kernel.port import Frame
+
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_GROUP = "_group"
 
 
 def distinct(task: Task) -> InTable:
@@ -30,20 +42,25 @@ def distinct(task: Task) -> InTable:
 def quantile(task: Task) -> InTable:
     """The value below which a share of the others lies, between two of them by proportion."""
     share = float(str(task.settings["q"]))
-    position = (pl.col(COUNT).sum() - 1) * share
-    reached = pl.col(COUNT).cum_sum()
-    value = pl.col(VALUE).cast(pl.Float64)
-    low = value.filter(reached > position.floor()).first()
-    high = value.filter(reached > position.ceil()).first()
-    between = (position.ceil() - position) * low + (position - position.floor()) * high
-    result = pl.when(low == high).then(low).otherwise(between)
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
-        ordered = present(table).sort(VALUE)
-        return group(ordered, by, [result.alias(RESULT)], in_order=True)
+        ordered = present(table).sort(*by, VALUE)
+        groups = group(ordered, by, [pl.col(COUNT).sum()])
+        counts = groups[COUNT].to_numpy()
+        place = (counts - 1) * share
+        low, high = np.floor(place), np.ceil(place)
+        # Counted through all groups, so that one search finds the places in each.
+        reached = ordered[COUNT].cum_sum().to_numpy()
+        start = np.cumsum(counts) - counts
+        values = ordered[VALUE].cast(pl.Float64).to_numpy()
+        below = values[np.searchsorted(reached, start + low, side="right")]
+        above = values[np.searchsorted(reached, start + high, side="right")]
+        with np.errstate(invalid="ignore"):
+            between = (high - place) * below + (place - low) * above
+        result = np.where((below == above) | (low == high), below, between)
+        return groups.select(by).with_columns(pl.Series(RESULT, result))
 
-    counted = in_multiset(task, result)
-    return InTable(counted.table, summary, counted.identity)
+    return InTable(multiset_of(task), summary, nothing(task))
 
 
 def variance(task: Task) -> Accumulator:
@@ -66,27 +83,31 @@ def histogram(task: Task) -> InTable:
     number = task.argument.value.cast(pl.Float64).fill_nan(high)
     place = ((number.clip(low, high) - low) / width).floor().cast(pl.Int32).clip(0, bins - 1)
     table = Multiset(f"{bins} bins {low}..{high}({task.subject})", (place,), task.retracts)
-    edges = pl.DataFrame(
-        {
-            VALUE: pl.Series(range(bins), dtype=pl.Int32),
-            "low": [low + width * index for index in range(bins)],
-            "high": [*(low + width * index for index in range(1, bins)), high],
-        }
-    )
-    empty = edges.select(pl.struct("low", "high", pl.lit(0, pl.Int64).alias("count")).implode())
-    return InTable(table, _bins(edges), pl.lit(empty.to_series()).first())
-
-
-def _bins(edges: Frame) -> Summary:
-    bin_of = pl.struct("low", "high", pl.col(COUNT).fill_null(0).alias("count"))
+    edges = low + width * np.arange(bins + 1)
+    edges[-1] = high
+    none = _bins(edges, np.zeros((1, bins), np.int64))
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
         there = present(table)
-        grid = group(there, by, []).join(edges, how="cross", maintain_order="left_right")
-        filled = join(grid, there, [*by, VALUE], "left")
-        return group(filled, by, [bin_of.alias(RESULT)], in_order=True)
+        groups = group(there, by, [])
+        numbered = join(there, groups.with_row_index(_GROUP), by, "left")
+        counts = np.zeros((groups.height, bins), np.int64)
+        counts[numbered[_GROUP].to_numpy(), numbered[VALUE].to_numpy()] = numbered[COUNT]
+        return groups.with_columns(_bins(edges, counts).alias(RESULT))
 
-    return summary
+    return InTable(table, summary, pl.lit(none).first())
+
+
+def _bins(edges: Numbers, counts: Numbers) -> pl.Series:
+    """A list of bins for each row of counts."""
+    size, bins = counts.shape
+    columns = {
+        "low": np.tile(edges[:-1], size),
+        "high": np.tile(edges[1:], size),
+        "count": counts.ravel(),
+    }
+    listed = pl.DataFrame(columns).to_struct().reshape((size, bins))
+    return listed.arr.to_list()
 
 
 def _variance(task: Task, *, root: bool) -> Accumulator:

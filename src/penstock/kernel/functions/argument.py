@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 import polars as pl
 
-from penstock.errors import PlanError
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.conversion import converted
-from penstock.model.expr import Expr, Literal
+from penstock.model.expr import Constant, Expr, Literal
 from penstock.schema.types import Type
 
 
@@ -35,23 +34,21 @@ Lowering: TypeAlias = Callable[[Arguments, Type], pl.Expr]
 """Takes the arguments of a call and the type it gives."""
 
 
-def constant_text(function: str, argument: Argument) -> str:
-    """Give a text that must be the same in every row, or refuse."""
-    if isinstance(argument.expr, Literal) and isinstance(argument.expr.value, str):
-        return argument.expr.value
-    raise _not_constant(function, "a constant text")
+def constant_text(arguments: Arguments, place: int, default: str = "") -> str:
+    """Give a text that is the same in every row, as the model made sure; or the default."""
+    value = _constant(arguments, place)
+    return value if isinstance(value, str) else default
 
 
-def constant_int(function: str, argument: Argument) -> int:
-    """Give a number that must be the same in every row, or refuse."""
-    if isinstance(argument.expr, Literal) and isinstance(argument.expr.value, int):
-        return argument.expr.value
-    raise _not_constant(function, "a constant whole number")
+def constant_int(arguments: Arguments, place: int, default: int = 0) -> int:
+    """Give a number that is the same in every row, as the model made sure; or the default."""
+    value = _constant(arguments, place)
+    return value if isinstance(value, int) else default
 
 
-def _not_constant(function: str, what: str) -> PlanError:
-    return PlanError(
-        "EXPRESSION_CONSTANT",
-        f'function "{function}" is given a column where it needs {what}',
-        hint="Write the value itself; only Spark's own operators can take it from a column.",
-    )
+def _constant(arguments: Arguments, place: int) -> Constant:
+    if place >= len(arguments):
+        return None
+    expr = arguments[place].expr
+    assert isinstance(expr, Literal), "the model lets only constants through"
+    return expr.value

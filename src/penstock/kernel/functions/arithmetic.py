@@ -58,6 +58,8 @@ def _mod(arguments: Arguments, gives: Type) -> pl.Expr:
     one, other, working = _summands(arguments, gives)
     if working.kind is Kind.FLOAT64:
         rest = pl.map_batches([one, other], _remainder, return_dtype=pl.Float64)
+        if not (one.meta.root_names() or other.meta.root_names()):
+            rest = rest.first()  # of constants polars must be told that it is one
         return pl.when(other != 0.0).then(rest)
     other = pl.when(other != 0).then(other)
     floored = one % other

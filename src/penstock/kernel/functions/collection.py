@@ -27,7 +27,7 @@ def _array_contains(arguments: Arguments, _: Type) -> pl.Expr:
     return pl.when(known & (found | ~open_)).then(found)
 
 
-def _element_at(arguments: Arguments, gives: Type) -> pl.Expr:
+def _element_at(arguments: Arguments, _: Type) -> pl.Expr:
     values, place = arguments
     if values.type.kind is Kind.MAP:
         return values.value.map.get(place.as_type(STRING))

@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import polars as pl
 
-from penstock.errors import PlanError
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.division import quotient
 from penstock.kernel.functions.float_text import float_text
@@ -23,17 +22,10 @@ _SECOND = 1000
 
 
 def converted(value: pl.Expr, source: Type, target: Type) -> pl.Expr:
-    """Give a value as another type, or refuse a pair that has no conversion."""
+    """Give a value as another type; `model.conversion` says which casts there are."""
     if source == target:
         return value
-    converter = CONVERTERS.get((source.kind, target.kind))
-    if converter is None:
-        raise PlanError(
-            "CAST_MISSING",
-            f"a value of type {source} cannot become {target}",
-            hint="Cast by way of a string, or choose a type of the same kind.",
-        )
-    return converter(value, source, target)
+    return CONVERTERS[source.kind, target.kind](value, source, target)
 
 
 def _plain(value: pl.Expr, _: Type, target: Type) -> pl.Expr:

@@ -6,29 +6,20 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from penstock.errors import PlanError
 from penstock.kernel.functions.argument import Arguments, Lowering
 from penstock.model.expr import Literal
-from penstock.schema.types import BOOLEAN, FLOAT64, INT64, TIMESTAMP, Kind, Type, decimal_of
+from penstock.schema.types import BOOLEAN, FLOAT64, INT64, Kind, Type, decimal_of
 
 
 def common_type(one: Type, other: Type) -> Type:
-    """Give the type in which two values are compared, or refuse."""
+    """Give the type in which two values are compared."""
     kinds = {one.kind, other.kind}
-    if kinds == {Kind.DATE, Kind.TIMESTAMP}:
-        return TIMESTAMP
     if one.numeric and other.numeric:
         if Kind.FLOAT64 in kinds:
             return FLOAT64
         if Kind.DECIMAL in kinds:
             return decimal_of(38, max(one.scale, other.scale))
         return one if one == other else INT64
-    if one != other:
-        raise PlanError(
-            "COMPARE_TYPES",
-            f"a value of type {one} is compared with one of type {other}",
-            hint="Cast one of them, so that both are of one kind.",
-        )
     return one
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from penstock.errors import PlanError
 from penstock.kernel.functions.argument import Arguments, Lowering, constant_text
-from penstock.schema.types import DATE, INT64, TIMESTAMP, Kind, Type
+from penstock.schema.types import DATE, INT64, TIMESTAMP, Type
 
-UNITS: Mapping[str, str] = {
+_UNITS: Mapping[str, str] = {
     **dict.fromkeys(("year", "yyyy", "yy"), "1y"),
     "quarter": "1q",
     **dict.fromkeys(("month", "mon", "mm"), "1mo"),
@@ -31,14 +30,8 @@ def _part(take: Callable[[pl.Expr], pl.Expr]) -> Lowering:
 
 
 def _date_trunc(arguments: Arguments, _: Type) -> pl.Expr:
-    unit = constant_text("date_trunc", arguments[0]).lower()
-    if unit not in UNITS:
-        raise PlanError(
-            "TIME_UNIT",
-            f'date_trunc is given the unit "{unit}"',
-            hint=f"Use one of {', '.join(UNITS)}.",
-        )
-    return arguments[1].as_type(TIMESTAMP).dt.truncate(UNITS[unit])
+    unit = constant_text(arguments, 0).lower()
+    return arguments[1].as_type(TIMESTAMP).dt.truncate(_UNITS[unit])
 
 
 def _millis(arguments: Arguments, _: Type) -> pl.Expr:

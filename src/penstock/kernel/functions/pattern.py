@@ -11,29 +11,23 @@ from collections.abc import Mapping
 import polars as pl
 
 from penstock.errors import PlanError
-from penstock.kernel.functions.argument import (
-    Argument,
-    Arguments,
-    Lowering,
-    constant_int,
-    constant_text,
-)
+from penstock.kernel.functions.argument import Arguments, Lowering, constant_int, constant_text
 from penstock.model.pattern_text import group_count, like_pattern, replacement_parts
 from penstock.schema.types import STRING, Type
 
 
 def _like(arguments: Arguments, _: Type) -> pl.Expr:
-    pattern = like_pattern(constant_text("like", arguments[1]))
+    pattern = like_pattern(constant_text(arguments, 1))
     return arguments[0].as_type(STRING).str.contains(pattern)
 
 
 def _regexp_like(arguments: Arguments, _: Type) -> pl.Expr:
-    return arguments[0].as_type(STRING).str.contains(_pattern("regexp_like", arguments[1]))
+    return arguments[0].as_type(STRING).str.contains(_pattern("regexp_like", arguments))
 
 
 def _regexp_replace(arguments: Arguments, _: Type) -> pl.Expr:
-    pattern = _pattern("regexp_replace", arguments[1], solid=True)
-    parts = replacement_parts(constant_text("regexp_replace", arguments[2]), group_count(pattern))
+    pattern = _pattern("regexp_replace", arguments, solid=True)
+    parts = replacement_parts(constant_text(arguments, 2), group_count(pattern))
     new = "".join(
         part.replace("$", "$$") if isinstance(part, str) else f"${{{part}}}" for part in parts
     )
@@ -56,25 +50,19 @@ def _regexp_extract_all(arguments: Arguments, _: Type) -> pl.Expr:
 
 def _split(arguments: Arguments, _: Type) -> pl.Expr:
     text = arguments[0].as_type(STRING)
-    if constant_text("split", arguments[1]) == "":
+    if constant_text(arguments, 1) == "":
         return pl.when(text == "").then(pl.lit([""])).otherwise(text.str.split(""))
-    return text.str.split(_pattern("split", arguments[1], solid=True), literal=False)
+    return text.str.split(_pattern("split", arguments, solid=True), literal=False)
 
 
 def _pattern_and_group(function: str, arguments: Arguments) -> tuple[str, int]:
-    pattern = _pattern(function, arguments[1])
-    group = constant_int(function, arguments[2]) if len(arguments) > 2 else 1
-    if not 0 <= group <= group_count(pattern):
-        raise PlanError(
-            "REGEX_GROUP",
-            f'{function} is asked for group {group} of "{pattern}"',
-            hint=f"The pattern has {group_count(pattern)} groups; 0 is the whole of it.",
-        )
+    pattern = _pattern(function, arguments)
+    group = constant_int(arguments, 2, default=1)
     return pattern, group
 
 
-def _pattern(function: str, argument: Argument, *, solid: bool = False) -> str:
-    pattern = constant_text(function, argument)
+def _pattern(function: str, arguments: Arguments, *, solid: bool = False) -> str:
+    pattern = constant_text(arguments, 1)
     probe = pl.Series([""])
     fact = ""
     try:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from penstock.errors import PlanError
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.argument import Arguments, constant_int
 from penstock.kernel.functions.division import quotient
 from penstock.schema.types import Kind, Type
 
-_MOST_PLACES = 15
 _MOST_DIGITS = 38
 _SOLID = 2.0**52
 """From here on a floating-point number has no fraction."""
@@ -23,13 +21,7 @@ _SURE = 1e15
 def rounded(arguments: Arguments, gives: Type) -> pl.Expr:
     """Round to decimal places; fewer than none rounds to tens, hundreds and so on."""
     value = arguments[0].value
-    places = constant_int("round", arguments[1]) if len(arguments) > 1 else 0
-    if abs(places) > _MOST_PLACES:
-        raise PlanError(
-            "ROUND_PLACES",
-            f"round to {places} places",
-            hint=f"Give a number from -{_MOST_PLACES} to {_MOST_PLACES}.",
-        )
+    places = constant_int(arguments, 1, default=0)
     match gives.kind:
         case Kind.FLOAT64:
             return _rounded_float(value, places)

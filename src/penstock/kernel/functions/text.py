@@ -10,6 +10,7 @@ from penstock.kernel.functions.argument import Arguments, Lowering, constant_int
 from penstock.schema.types import INT64, STRING, Kind, Type
 
 _FAR = 2**31 - 1
+_WITH_LENGTH = 3
 
 
 def _lower(arguments: Arguments, _: Type) -> pl.Expr:
@@ -21,9 +22,8 @@ def _upper(arguments: Arguments, _: Type) -> pl.Expr:
 
 
 def _trim(arguments: Arguments, _: Type) -> pl.Expr:
-    blank = constant_text("trim", arguments[1]) if len(arguments) > 1 else " "
-    text = arguments[0].as_type(STRING)
-    return text.str.strip_chars(blank) if blank else text
+    # Blanks only, as in Spark: other white space stays.
+    return arguments[0].as_type(STRING).str.strip_chars(" ")
 
 
 def _concat(arguments: Arguments, _: Type) -> pl.Expr:
@@ -54,7 +54,9 @@ def _length(arguments: Arguments, _: Type) -> pl.Expr:
 def _substring(arguments: Arguments, _: Type) -> pl.Expr:
     text = arguments[0].as_type(STRING)
     place = arguments[1].as_type(INT64)
-    length = arguments[2].as_type(INT64) if len(arguments) > 2 else pl.lit(_FAR, pl.Int64)
+    length = pl.lit(_FAR, pl.Int64)
+    if len(arguments) == _WITH_LENGTH:
+        length = arguments[2].as_type(INT64)
     size = text.str.len_chars().cast(pl.Int64)
     start = pl.when(place > 0).then(place - 1).when(place < 0).then(size + place).otherwise(place)
     end = start + length
@@ -66,25 +68,25 @@ def _substring(arguments: Arguments, _: Type) -> pl.Expr:
 
 def _replace(arguments: Arguments, _: Type) -> pl.Expr:
     text = arguments[0].as_type(STRING)
-    part = constant_text("replace", arguments[1])
-    new = constant_text("replace", arguments[2]) if len(arguments) > 2 else ""
+    part = constant_text(arguments, 1)
+    new = constant_text(arguments, 2, default="")
     return text.str.replace_all(part, new, literal=True) if part else text
 
 
 def _lpad(arguments: Arguments, _: Type) -> pl.Expr:
-    text, length, missing, filling = _padding("lpad", arguments)
+    text, length, missing, filling = _padding(arguments)
     return pl.when(missing <= 0).then(text.str.slice(0, length)).otherwise(filling + text)
 
 
 def _rpad(arguments: Arguments, _: Type) -> pl.Expr:
-    text, length, missing, filling = _padding("rpad", arguments)
+    text, length, missing, filling = _padding(arguments)
     return pl.when(missing <= 0).then(text.str.slice(0, length)).otherwise(text + filling)
 
 
-def _padding(function: str, arguments: Arguments) -> tuple[pl.Expr, int, pl.Expr, pl.Expr]:
+def _padding(arguments: Arguments) -> tuple[pl.Expr, int, pl.Expr, pl.Expr]:
     text = arguments[0].as_type(STRING)
-    length = max(0, constant_int(function, arguments[1]))
-    pad = constant_text(function, arguments[2]) if len(arguments) > 2 else " "
+    length = max(0, constant_int(arguments, 1))
+    pad = constant_text(arguments, 2, default=" ")
     missing = pl.lit(length, pl.Int64) - text.str.len_chars().cast(pl.Int64)
     most = (pad * length)[:length]
     wanted = pl.max_horizontal(missing, pl.lit(0, pl.Int64))

@@ -1,0 +1,81 @@
+"""Parcels on their way out of a task: one packet for each bucket, and one for the sink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from penstock.kernel.parcel import NO_BUCKET, Parcel, origin_of
+from penstock.kernel.port import Frame
+from penstock.kernel.program import Program
+from penstock.log.port import Log
+from penstock.spark.batch import Batch
+from penstock.spark.handle import worker_log
+from penstock.spark.job_files import load_program
+from penstock.spark.output import Staging, staged_outputs
+from penstock.spark.packet import Packet, encode
+from penstock.spark.slot import Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Sends what the tasks of one program have worked out."""
+
+    program: Program
+    slots: Slots
+    home: str
+    staging: str
+    log_of: Callable[[str], Log] = worker_log
+
+    def send(
+        self,
+        parcels: Iterable[Parcel],
+        packet: Packet,
+        batch: Batch,
+        *,
+        told: Sequence[int] = (),
+        lane: int = 0,
+    ) -> list[tuple[int, bytes]]:
+        """Give packets by slot; `packet` says what the sink gets beside the rows.
+
+        Who is `told` the time gets a packet even without rows.
+        """
+        by_slot: dict[int, list[tuple[str, Frame]]] = {slot: [] for slot in told}
+        others: list[tuple[str, Frame]] = []
+        for parcel in parcels:
+            if parcel.bucket == NO_BUCKET:
+                others.append((parcel.target, parcel.frame))
+            else:
+                slot = self.slots.of(parcel.target, parcel.bucket)
+                by_slot.setdefault(slot, []).append((parcel.target, parcel.frame))
+        plain = replace(packet, account=None)
+        sent = [
+            (slot, encode(replace(plain, parcels=tuple(found)))) for slot, found in by_slot.items()
+        ]
+        last = encode(self._to_sink(others, packet, batch, lane))
+        return [*sent, (self.slots.passing(lane), last)]
+
+    def _to_sink(
+        self, others: list[tuple[str, Frame]], packet: Packet, batch: Batch, lane: int
+    ) -> Packet:
+        if any(origin_of(target) is not None for target, _ in others):
+            # Chains come next, in a stage of their own, which must know the time.
+            return replace(packet, parcels=tuple(others), batch=batch)
+        where = Staging(self.home, self.staging, lane, batch.clock)
+        staged = staged_outputs(others, self.program.physical, self.log_of, where)
+        return replace(packet, parcels=() if staged else tuple(others), staged=staged)
+
+
+def slots_of(program: Program) -> Slots:
+    """Give the numbers that Spark groups a program's packets by."""
+    physical = program.physical
+    operators = tuple(keyed.id for keyed in physical.operators)
+    return Slots(operators, physical.settings.buckets, physical.settings.parallelism)
+
+
+@lru_cache(maxsize=8)
+def dispatch_of(program: str, home: str, staging: str) -> Dispatch:
+    """Give what the tasks of a stored program send with; once a process."""
+    loaded = load_program(program)
+    return Dispatch(loaded, slots_of(loaded), home, staging)

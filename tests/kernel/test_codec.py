@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from penstock.errors import StateError
+from penstock.kernel.codec import decode, encode
+from penstock.kernel.columns import from_rows
+from penstock.kernel.port import Frame, State, Time
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    FLOAT64,
+    INT32,
+    INT64,
+    STRING,
+    TIMESTAMP,
+    array_of,
+    decimal_of,
+    map_of,
+    struct_of,
+)
+
+COLUMNS = {
+    "boolean": (BOOLEAN, True),
+    "int32": (INT32, -1),
+    "int64": (INT64, 2**40),
+    "float64": (FLOAT64, float("inf")),
+    "string": (STRING, "a string that is longer than twelve bytes"),
+    "bytes": (BYTES, b"\x00"),
+    "timestamp": (TIMESTAMP, datetime(2024, 1, 1, tzinfo=UTC)),
+    "date": (DATE, date(1960, 1, 1)),
+    "decimal": (decimal_of(20, 2), Decimal("1.25")),
+    "array": (array_of(FLOAT64), [1.0, None]),
+    "map": (map_of(INT64), {"a": 1}),
+    "struct": (struct_of(a=INT32, b=STRING), {"a": 1, "b": None}),
+}
+
+
+def some_table() -> Frame:
+    schema = Schema(tuple(Field(name, type_) for name, (type_, _) in COLUMNS.items()))
+    row = {name: value for name, (_, value) in COLUMNS.items()}
+    return from_rows([row, {}, row], schema)
+
+
+STATE = State({"fold": some_table(), "none": some_table().clear()}, Time(-5, 7))
+
+
+def test_a_state_comes_back_as_it_was() -> None:
+    again = decode(encode(STATE, "sum@1"), "sum@1")
+    assert again.time == STATE.time
+    assert list(again.tables) == ["fold", "none"]
+    for name, table in STATE.tables.items():
+        assert again.tables[name].schema == table.schema
+        assert again.tables[name].equals(table)
+
+
+def test_the_state_of_a_start_has_no_tables() -> None:
+    assert decode(encode(State(), "f"), "f") == State()
+
+
+def test_the_same_state_has_the_same_bytes() -> None:
+    assert encode(STATE, "f") == encode(STATE, "f")
+
+
+def test_a_slice_of_a_table_is_stored_alone() -> None:
+    large = pl.DataFrame({"k": ["a string that is longer than twelve bytes"] * 10_000})
+    assert len(encode(State({"t": large.slice(50, 2)}), "f")) < 2_000
+
+
+@pytest.mark.parametrize("place", [0, 9, 17, 40, 700, -1])
+def test_a_changed_byte_is_found(place: int) -> None:
+    blob = bytearray(encode(STATE, "f"))
+    blob[place] ^= 4
+    with pytest.raises(StateError, match="STATE_UNREADABLE"):
+        decode(bytes(blob), "f")
+
+
+@pytest.mark.parametrize("size", [0, 7, 20, 100])
+def test_a_state_cut_short_is_found(size: int) -> None:
+    with pytest.raises(StateError, match="STATE_UNREADABLE") as caught:
+        decode(encode(STATE, "f")[:size], "f")
+    assert caught.value.hint
+
+
+def test_a_layout_of_a_later_release_is_named() -> None:
+    blob = bytearray(encode(STATE, "f"))
+    blob[8] = 9
+    with pytest.raises(StateError, match=r"STATE_UNREADABLE.*layout 9"):
+        decode(bytes(blob), "f")
+
+
+def test_the_state_of_another_operator_is_refused() -> None:
+    with pytest.raises(StateError, match=r"STATE_FOREIGN.*max@2, not to sum@1"):
+        decode(encode(STATE, "max@2"), "sum@1")

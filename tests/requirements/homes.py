@@ -1,0 +1,85 @@
+"""A log on disk for the checks that run a program on it, and what they find there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pyarrow as pa
+
+from penstock.inline.run import InlineOptions, InlineRun
+from penstock.log.open import open_log
+from penstock.log.port import ReadLimit
+from penstock.model.physical import Physical
+from tests.requirements.events import Row
+
+EVENTS = pa.schema([("k", pa.string()), ("v", pa.int64()), ("at", pa.timestamp("ms", tz="UTC"))])
+PATIENCE = 20.0
+
+
+def publish(home: Path, rows: Sequence[Row], *, topic: str = "events", partitions: int = 1) -> None:
+    """Append rows to a topic, dealt out over its partitions; create it where it is not there."""
+    with open_log(home) as log:
+        if topic not in log.topics():
+            log.create_topic(topic, partitions=partitions, schema=EVENTS)
+        count = log.topic(topic).partitions
+        for partition in range(count):
+            share = list(rows[partition::count])
+            if share:
+                log.append(topic, partition, pa.Table.from_pylist(share, EVENTS))
+
+
+def records(home: Path, topic: str) -> list[Row]:
+    """All records of a topic with their partition and what the log adds, by partition."""
+    found: list[Row] = []
+    with open_log(home) as log:
+        if topic not in log.topics():
+            return found
+        for place, bound in sorted(log.snapshot([topic]).items()):
+            offset = bound.start
+            while offset < bound.end:
+                chunk = log.read(*place, offset, ReadLimit(stop=bound.end))
+                found += [{**row, "_partition": place.partition} for row in chunk.rows.to_pylist()]
+                offset = chunk.next_offset
+    return found
+
+
+def stored(home: Path, topic: str) -> list[Row]:
+    """All rows of a topic without what the log adds."""
+    return [
+        {name: value for name, value in row.items() if name == "_weight" or name[0] != "_"}
+        for row in records(home, topic)
+    ]
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; it is an error when it does not come."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.01)
+
+
+def to_the_end(physical: Physical, home: Path, **options: bool) -> InlineRun:
+    """Run a program in this process, an event at a time, over what its input holds."""
+    settings = InlineOptions(until="end", **options)
+    run = InlineRun(physical, home=home, checkpoint=home / "job", options=settings)
+    run.run()
+    return run
+
+
+@contextmanager
+def running(physical: Physical, home: Path) -> Iterator[InlineRun]:
+    """Let a program run in this process until the block is left."""
+    run = InlineRun(physical, home=home, checkpoint=home / "job")
+    thread = Thread(target=run.run)
+    thread.start()
+    try:
+        yield run
+    finally:
+        run.stop()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()

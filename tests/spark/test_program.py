@@ -1,0 +1,76 @@
+"""Programs on Spark give what they give without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.log.embedded.log import EmbeddedLog
+from tests.spark.programs import (
+    Jobs,
+    append,
+    chained,
+    driven,
+    folded,
+    records,
+    renamed,
+    rows,
+    stored_rows,
+    windowed,
+)
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, home: Path, tmp_path: Path) -> Jobs:
+    return Jobs(spark, home, tmp_path / "job")
+
+
+def test_a_window_over_a_topic_gives_the_table_of_the_driver(log: EmbeddedLog, jobs: Jobs) -> None:
+    given = rows(120)
+    append(log, given)
+    query = jobs.run(windowed(), rows=50)
+    assert query.status == "ended"
+    assert folded(stored_rows(log, "counts")) == folded(driven(windowed(), given).rows("counts"))
+    first = records(log, "counts")[0]
+    assert first["_key"] == first["page"].encode()
+    assert first["_timestamp"] == round(first["window_end"].timestamp() * 1000) - 1
+    progress = query.progress
+    assert progress is not None
+    assert progress.batch == 2
+    accounts = {account.operator: account for account in progress.accounts}
+    assert accounts["scan-visits"].taken == accounts["agg-1"].taken == 120
+    assert accounts["agg-1"].given == len(stored_rows(log, "counts"))
+    assert all(account.balanced for account in progress.accounts)
+    assert [state.rows for state in progress.states] == [0]
+
+
+def test_an_aggregate_of_a_retracting_one_is_right(log: EmbeddedLog, jobs: Jobs) -> None:
+    given = rows(90)
+    append(log, given)
+    jobs.run(chained(), rows=40)
+    driver = driven(chained(), given)
+    for topic in ("counts", "spread", "busy"):
+        found = stored_rows(log, topic)
+        assert folded(found) == folded(driver.rows(topic)), topic
+        assert any(row["_weight"] < 0 for row in found), topic
+
+
+def test_tasks_and_fusion_change_how_a_program_runs_and_not_what_it_gives(
+    log: EmbeddedLog, jobs: Jobs, tmp_path: Path
+) -> None:
+    given = rows(60)
+    append(log, given)
+    expected = {
+        topic: folded(driven(chained(), given).rows(topic)) for topic in ("counts", "spread")
+    }
+    for number, changes in enumerate(({"parallelism": 4}, {"parallelism": 1, "fuse": False})):
+        own = replace(jobs.with_settings(**changes), checkpoint=tmp_path / str(number))
+        program = renamed(chained(), str(number))
+        own.run(program, rows=40)
+        for topic, table in expected.items():
+            assert folded(stored_rows(log, f"{topic}{number}")) == table, (topic, changes)
