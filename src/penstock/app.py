@@ -80,11 +80,13 @@ class App(Described):
         checkpoint: str | Path | None = None,
         bounded: bool | None = None,
         settings: Settings | None = None,
+        application: str = "",
     ) -> Job:
         """Run it as a job, until its input ends or it is stopped, and give the job's record.
 
         `bounded` is as for `start`. Meanwhile `penstock jobs` of any process shows how far it
-        is, and can stop it.
+        is, and can stop it. Jobs of several programs are listed together where they are given
+        one `application`; by default a program is its own.
         """
         from penstock.jobs.record import new_job  # noqa: PLC0415
         from penstock.jobs.run import run_job  # noqa: PLC0415
@@ -99,7 +101,8 @@ class App(Described):
         def begin(tell: Callable[[Progress], None]) -> ProgramQuery:
             return start(physical, home=place, checkpoint=memory, bounded=ends, on_progress=tell)
 
-        return run_job(begin, job_store(place), new_job(physical, checkpoint=str(memory)))
+        job = new_job(physical, application=application, checkpoint=str(memory))
+        return run_job(begin, job_store(place), job)
 
 
 def bounded_run(physical: Physical, *, bounded: bool | None = None) -> bool:

@@ -42,6 +42,7 @@ def test_a_program_is_run_with_the_defaults(cli: Cli, asked: list[dict[str, Any]
             "checkpoint": None,
             "bounded": None,
             "settings": Settings(),
+            "application": "",
         }
     ]
 

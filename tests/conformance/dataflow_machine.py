@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME
 from penstock.kernel.trigger.machine import Arrivals, Columns, Machine, Situation
+from penstock.model.continuation import continuation
 from penstock.model.hazard import may_lose_data
 from penstock.model.trigger import Trigger
 from penstock.model.window import Session, Window
@@ -56,6 +57,13 @@ def check_may_lose_data(case: Case) -> None:
     kept = lateness(case.given.get("allowed_lateness"))
     got = may_lose_data(trigger, keep_late=kept, window=window_of(case.given["window"]))
     same(got, case.expect["may_finish_and_lose_data"], "may lose data")
+
+
+def check_continuation(case: Case) -> None:
+    """Ask for the trigger of an aggregate over results."""
+    words = Dialect()
+    got = continuation(words.trigger_of(case.given["trigger"]))
+    same(got, words.trigger_of(case.expect["continuation"]), "continuation")
 
 
 def _span(given: Any) -> Span:  # noqa: ANN401  any JSON
@@ -129,4 +137,5 @@ class _Bench:
 MACHINE_CHECKS: Mapping[str, Check] = {
     "trigger_machine": check_trigger_machine,
     "trigger_may_lose_data": check_may_lose_data,
+    "trigger_continuation": check_continuation,
 }

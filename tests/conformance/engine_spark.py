@@ -41,7 +41,11 @@ _SETTINGS = Settings(buckets=2, parallelism=1)
 
 
 class SparkRun(Run):
-    """A program on Spark, until the run is forgotten."""
+    """A program on Spark, until the run is forgotten.
+
+    The query starts with the step after the first rows: where that is the end of the input,
+    one query does it all.
+    """
 
     def __init__(self, program: Plan, clock: int) -> None:
         self._session = spark_session(master="local[2]", quick_start=True)
@@ -56,7 +60,9 @@ class SparkRun(Run):
         self._physical = plan(_telling_panes(program), _SETTINGS)
         self._read: dict[str, int] = {}
         self._panes: list[Pane] = []
-        self._query: ProgramQuery | None = self._started(until="stopped")
+        self._query: ProgramQuery | None = None
+        self._ended = False
+        self._waiting = False
 
     def __del__(self) -> None:
         if getattr(self, "_query", None) is not None:
@@ -66,6 +72,7 @@ class SparkRun(Run):
 
     @override
     def push(self, rows: Sequence[Row]) -> None:
+        self._catch_up()
         self._append([dict(row) for row in rows])
 
     @override
@@ -73,10 +80,12 @@ class SparkRun(Run):
         if to >= END_OF_TIME:
             # Rows say how far they are, and none says that it is the last.
             raise NotHereError
+        self._catch_up()
         self._append([{SAYS: to, "time": to}])
 
     @override
     def clock(self, to: int) -> None:
+        self._catch_up()
         while (due := self._wake_at) is not None and self._clock.now() < due < to:
             self._tick(due)
         if to > self._clock.now():
@@ -86,25 +95,30 @@ class SparkRun(Run):
     def finish(self) -> None:
         self._stop()
         self._started(until="end").await_end()
+        self._ended, self._waiting = True, False
         self._look()
 
     @override
     def settle(self) -> None:
+        self._catch_up()
         while (due := self._wake_at) is not None and due > self._clock.now():
             self._tick(due)
 
     @override
     def take(self) -> list[Pane]:
+        self._catch_up()
         panes, self._panes = self._panes, []
         return panes
 
     @override
     def late(self) -> list[Row]:
+        self._catch_up()
         letters = self._records(f"{OUTPUT}.late", first=0)
         return [{**json.loads(item["row"]), "time": item["time"]} for item in letters]
 
     @override
     def dead(self) -> list[Row]:
+        self._catch_up()
         return [json.loads(item["row"]) for item in self._records(f"{OUTPUT}.dead", first=0)]
 
     @override
@@ -117,6 +131,7 @@ class SparkRun(Run):
 
     @override
     def snapshot(self) -> Any:
+        self._catch_up()
         return self._left
 
     @override
@@ -143,9 +158,18 @@ class SparkRun(Run):
         self._query = None
 
     def _append(self, rows: list[dict[str, Any]]) -> None:
-        if self._query is None:
+        if self._ended:
             raise NotHereError
         self._log.append(INPUT, 0, pa.Table.from_pylist(rows, self._schema))
+        self._waiting = True
+
+    def _catch_up(self) -> None:
+        """Let Spark do what the last step gave it."""
+        if not self._waiting:
+            return
+        if self._query is None:
+            self._query = self._started(until="stopped")
+        self._waiting = False
         self._settled()
 
     def _tick(self, to: int) -> None:

@@ -92,8 +92,12 @@ class Buffers:
             gives=STRING,
         )
         run = start(self.engine, plan_of(Aggregate(stream, (KEY,), (best,), buffer)))
-        for car, speed, distance, time in given["rows"]:
-            run.push([row(car, 0, time, speed=speed, distance=distance)])
+        run.push(
+            [
+                row(car, 0, time, speed=speed, distance=distance)
+                for car, speed, distance, time in given["rows"]
+            ]
+        )
         got = [(pane.row[KEY], pane.row["row"]) for pane in run.take()]
         wanted = [(str(car), repr(tuple(rest))) for car, *rest in case.expect["outputs"]]
         same(sorted(got), sorted(wanted), "fastest rows")

@@ -83,9 +83,7 @@ class Bench:
         """Take rows: key, value, time and weight (1 where left out)."""
         full = [(*row, 1) if len(row) == 3 else row for row in rows]
         columns = {**frame_schema(SCHEMA), **CONTROL}
-        delta = pl.DataFrame(
-            [(k, v, w, t, t) for k, v, t, w in full], schema=columns, orient="row"
-        )
+        delta = pl.DataFrame([(k, v, w, t, t) for k, v, t, w in full], schema=columns, orient="row")
         if self._packed:
             delta = self.operator.pack(delta, self.state.time.watermark)
         self.step(delta, replace(self.state.time, clock=clock or self.state.time.clock))

@@ -20,7 +20,7 @@ from tests.kernel.frames import COLUMNS, a_stream, delta
 
 PAIR = Schema((Field("key", STRING), Field("n", INT64)))
 WORD = Schema((Field("word", STRING),))
-Tuple = namedtuple("Tuple", "key n")  # noqa: PYI024
+Tuple = namedtuple("Tuple", "key n")
 
 
 @dataclass

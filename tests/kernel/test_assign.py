@@ -57,7 +57,11 @@ def test_a_row_belongs_to_every_hopping_window_that_holds_its_time() -> None:
 
 
 def test_rows_between_windows_belong_to_none() -> None:
-    assert windows(Hopping(span(2), span(5), gaps=True), 0, 1, 2, 4, 5) == [(0, 0, 2), (1, 0, 2), (4, 5, 7)]
+    assert windows(Hopping(span(2), span(5), gaps=True), 0, 1, 2, 4, 5) == [
+        (0, 0, 2),
+        (1, 0, 2),
+        (4, 5, 7),
+    ]
 
 
 def test_a_session_begins_with_its_row_and_lasts_a_gap() -> None:
@@ -76,7 +80,9 @@ def test_the_global_window_holds_all_time() -> None:
     ]
 
 
-@pytest.mark.parametrize("window", [Tumbling(span(10)), Hopping(span(10), span(5)), Session(span(1))])
+@pytest.mark.parametrize(
+    "window", [Tumbling(span(10)), Hopping(span(10), span(5)), Session(span(1))]
+)
 def test_a_row_without_a_time_belongs_to_no_window(window: Assignable) -> None:
     assert {row for row, _, _ in windows(window, None, 3, None)} == {1}
 

@@ -10,7 +10,17 @@ from penstock.errors import RunError
 from penstock.kernel.chain import ChainRunner
 from penstock.kernel.port import DEAD_COLUMNS, Counts
 from penstock.model.expr import Call, Column, Literal
-from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Rekey, Restamp, Union
+from penstock.model.stateless import (
+    Apply,
+    Expect,
+    Filter,
+    Named,
+    Project,
+    Rekey,
+    Restamp,
+    Stateless,
+    Union,
+)
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT64, STRING
 from tests.kernel.frames import COLUMNS, a_stream, delta
@@ -57,7 +67,11 @@ def test_a_filter_keeps_what_is_true_and_null_is_not() -> None:
 
 def test_steps_are_counted_by_the_id_of_the_chain_and_their_number() -> None:
     source = a_stream()
-    steps = [Filter(source, N_ABOVE_1), Rekey(source, ("key",)), Union((source, source))]
+    steps: list[Stateless] = [
+        Filter(source, N_ABOVE_1),
+        Rekey(source, ("key",)),
+        Union((source, source)),
+    ]
     done = ChainRunner(steps, COLUMNS, id="scan-0.chain-1").run(delta({"n": 1}, {"n": 2}))
     assert [(name, counts.taken) for name, counts in done.counts.items()] == [
         ("scan-0.chain-1.0", 2),

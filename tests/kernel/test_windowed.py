@@ -228,7 +228,11 @@ def test_a_running_result_may_change_once_a_batch_and_ends_with_what_is_new() ->
     bench = Bench(None, Repeat(Always()), Refinement("retracting"))
     bench.rows(("a", 1, 5), ("a", 2, 1))
     bench.rows(("a", 4, 9))
-    assert [(p.value, p.weight, p.time) for p in bench.panes()] == [(3, 1, 5), (3, -1, 5), (7, 1, 9)]
+    assert [(p.value, p.weight, p.time) for p in bench.panes()] == [
+        (3, 1, 5),
+        (3, -1, 5),
+        (7, 1, 9),
+    ]
     waiting = Bench(None, Repeat(AfterRows(5)))
     waiting.rows(("a", 1, 1))
     waiting.end()

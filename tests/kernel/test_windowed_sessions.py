@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from penstock.kernel.port import END_OF_TIME
-from penstock.model.expr import Column
+from penstock.model.expr import Call, Column, Literal
 from penstock.model.refine import Refinement
 from penstock.model.trigger import (
     EACH_ROW,
@@ -19,7 +20,6 @@ from penstock.model.window import Custom, Session, Span
 from tests.kernel.bench import LIST, Bench, ms
 
 GAP = Session(ms(10))
-FLAGGED = Column("flag")
 
 
 def test_rows_with_no_longer_pause_are_one_session() -> None:
@@ -86,10 +86,31 @@ def test_a_session_finished_by_its_trigger_takes_nothing_in_any_more() -> None:
     bench = Bench(GAP, AfterRows(2), measures=[LIST])
     bench.rows(("a", 1, 0), ("a", 2, 1))
     assert [pane.value for pane in bench.panes()] == [[1, 2]]
-    assert bench.state.rows == 0
     bench.rows(("a", 3, 2))
     bench.end()
     assert [(pane.window, pane.value, pane.index) for pane in bench.panes()] == [((2, 12), [3], 0)]
+    assert bench.state.rows == 0
+
+
+def test_the_same_session_again_is_refused_once_its_trigger_is_finished() -> None:
+    bench = Bench(GAP, AfterRows(2, exact=False), measures=[LIST])
+    bench.rows(("a", 1, 0), ("a", 2, 8))
+    bench.rows(("a", 3, 0), ("a", 4, 8), ("b", 5, 0))
+    bench.rows(("a", 6, 0), ("a", 7, 9))
+    assert [(p.window, p.value) for p in bench.panes()] == [((0, 18), [1, 2]), ((0, 19), [6, 7])]
+    assert bench.late_rows() == [("a", 3, "finished"), ("a", 4, "finished")]
+
+
+def test_a_session_that_does_not_reopen_refuses_all_that_meets_it() -> None:
+    closes = replace(GAP, reopens=False)
+    for exact in (False, True):
+        bench = Bench(closes, AfterRows(2, exact=exact), measures=[LIST])
+        bench.rows(("a", 1, 0), ("a", 2, 8))
+        bench.rows(("a", 3, 12), ("a", 4, 40))
+        bench.rows(("a", 5, 20))
+        bench.end()
+        assert [(p.window, p.value) for p in bench.panes()] == [((0, 18), [1, 2]), ((40, 50), [4])]
+        assert bench.late_rows() == [("a", 3, "finished"), ("a", 5, "finished")]
 
 
 def test_rows_counted_one_by_one_see_the_windows_as_they_were() -> None:
@@ -113,8 +134,6 @@ def test_counts_of_sessions_that_become_one_are_added_up() -> None:
 
 
 def test_a_row_may_decide_when_its_session_is_given_out() -> None:
-    from penstock.model.expr import Call, Literal
-
     nine = Call("eq", (Column("v"), Literal(9)))
     bench = Bench(GAP, Repeat(AfterRow(nine)), measures=[LIST])
     bench.rows(("a", 1, 0), ("a", 9, 5), ("a", 2, 6), ("b", 3, 0))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
 from penstock.model.expr import Call, Cast, Column, Constant, Expr, Literal
 from penstock.model.measure import Measure
 from penstock.model.plan import Plan, Sink
 from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
-from penstock.model.stateless import Filter, Named, Project
+from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Union
+from penstock.model.top_n import TopN
 from penstock.model.trigger import AfterDelay, AfterRows, Repeat, WhenClosed
 from penstock.model.watermark import BoundedDisorder
-from penstock.model.window import Tumbling
+from penstock.model.window import Session, Tumbling
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT64, STRING, TIMESTAMP, Type
 
@@ -93,5 +95,34 @@ def the_shop() -> Plan:
             Sink(by_region, "views_by_region", ("region",), site="shop.py:13"),
             Sink(running_sum(by_region, "views"), "views_in_all", site="shop.py:15"),
             Sink(select(seen, "user", "page"), "seen", late=None, site="shop.py:17"),
+        ),
+    )
+
+
+def tidy(row: dict[str, object]) -> dict[str, object]:
+    """A function of the user's."""
+    return row
+
+
+def the_feed() -> Plan:
+    """Sessions of two streams, first visits, and the three longest sessions of a region."""
+    views, visits = a_stream("views", site="feed.py:3"), a_stream("visits", site="feed.py:4")
+    known = Expect(views, "named", call("ne", col("user"), lit("")), "drop", "feed.py:6")
+    tidied = Apply(visits, "tidy", tidy, "map", COLUMNS, "feed.py:7")
+    both = Union((known, tidied), "feed.py:8")
+    sessions = Aggregate(
+        both,
+        ("user", "region"),
+        (Measure("rows", "count"), Measure("last", "last", (col("page"),))),
+        Session(timedelta(minutes=5)),
+        site="feed.py:9",
+    )
+    longest = TopN(sessions, ("region",), "rows", 3, site="feed.py:12")
+    first = Dedup(both, ("user",), timedelta(days=1), site="feed.py:14")
+    return Plan(
+        "feed",
+        (
+            Sink(longest, "longest", late="tardy", site="feed.py:13"),
+            Sink(select(first, "user", "at"), "first", site="feed.py:15"),
         ),
     )

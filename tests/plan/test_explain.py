@@ -10,15 +10,25 @@ from penstock.model.physical import Settings
 from penstock.model.plan import Plan, Sink
 from penstock.model.progress import PartitionWatermark, Progress
 from penstock.plan.explain import STAGES, Running, Stage, explain, stages_text
-from tests.plan.programs import a_stream, program, the_shop
+from tests.plan.programs import a_stream, program, the_feed, the_shop
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "plans"
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_the_stages_of_the_shop_are_as_they_were(stage: Stage) -> None:
-    file = GOLDEN / f"shop.{stage}.txt"
-    found = explain(the_shop(), stage=stage)
+@pytest.mark.parametrize("stage", ["model", "logical", "physical", "watermark"])
+@pytest.mark.parametrize(
+    ("name", "program_", "settings"),
+    [
+        ("shop", the_shop(), Settings()),
+        ("feed", the_feed(), Settings()),
+        ("feed-apart", the_feed(), Settings(buckets=4, parallelism=1, fuse=False)),
+    ],
+)
+def test_every_stage_is_as_it_was(
+    name: str, program_: Plan, settings: Settings, stage: Stage
+) -> None:
+    file = GOLDEN / f"{name}.{stage}.txt"
+    found = explain(program_, settings, stage)
     if os.environ.get("GOLDEN") == "write":
         file.write_text(found)
     assert found == file.read_text()

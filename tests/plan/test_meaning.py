@@ -76,7 +76,8 @@ def projections(draw: st.DrawFn, source: Relation) -> Relation:
         made: Expr = col(name)
         if name in numbers(source):
             made = Call("add", (made, call("multiply", lit(2), lit(3))))
-        columns.append(Named(f"made_{len(names)}_{index}", made))
+        fresh = [f"made_{number}" for number in range(99) if f"made_{number}" not in names]
+        columns.append(Named(fresh[index], made))
     return Project(source, tuple(columns))
 
 
@@ -106,7 +107,8 @@ def stateful(draw: st.DrawFn, source: Relation) -> Relation:
         case 0:
             return Dedup(source, keys)
         case 1 if numbers(source):
-            return TopN(source, keys, draw(st.sampled_from(numbers(source))), 2)
+            by = draw(st.sampled_from(numbers(source)))
+            return TopN(source, tuple(key for key in keys if key != by), by, 2)
         case _:
             sums = [Measure("sum", "sum", (col(name),)) for name in numbers(source)[:1]]
             measures = (Measure("rows", "count"), *sums)

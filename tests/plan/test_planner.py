@@ -36,6 +36,10 @@ def chains(physical: Physical) -> dict[str, list[str]]:
     return {chain.id: [type(step).__name__ for step in chain.steps] for chain in found}
 
 
+def chains_in_order(physical: Physical) -> list[str]:
+    return [chain.id for scan in physical.scans for chain in scan.chains]
+
+
 def late(source: Relation, keep: timedelta | None, key: str = "user") -> Aggregate:
     counted = count_by(source, key)
     return replace(counted, refinement=Refinement("retracting", keep))
@@ -85,7 +89,7 @@ def test_what_is_used_twice_is_computed_once() -> None:
 def test_two_ways_to_read_one_topic_are_two_scans() -> None:
     timed, untimed = a_stream(), a_stream(event_time=None)
     physical = plan(program(count_by(timed, "user"), count_by(untimed, "user")))
-    assert [scan.id for scan in physical.scans] == ["scan-views", "scan-views-2"]
+    assert [scan.id for scan in physical.scans] == ["scan-views", "scan-views#2"]
 
 
 def test_the_chains_of_a_union_meet_at_one_target() -> None:
@@ -101,8 +105,16 @@ def test_a_stream_united_with_itself_comes_twice() -> None:
     stream = a_stream()
     assert chains(plan(program(Union((stream, stream))))) == {
         "scan-views->out-out": ["Union"],
-        "scan-views->out-out-2": ["Union"],
+        "scan-views->out-out#2": ["Union"],
     }
+
+
+def test_no_two_parts_of_a_plan_have_one_name() -> None:
+    twice, again = a_stream("v"), a_stream("v", event_time=None)
+    physical = plan(program(Union((twice, twice)), twice, again, a_stream("v-2")))
+    names = [scan.id for scan in physical.scans] + [output.id for output in physical.outputs]
+    names += chains_in_order(physical)
+    assert len(set(names)) == len(names)
 
 
 def test_an_operator_waits_for_the_deepest_before_it() -> None:

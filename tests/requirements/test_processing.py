@@ -74,7 +74,7 @@ def test_a_query_runs_until_it_is_stopped_and_new_data_keeps_updating(tmp_path: 
     app = program(lambda stream: stream.agg(n=ps.count()))
     with running(app.physical(), tmp_path):
         for number in range(1, 4):
-            eventually(lambda n=number: [row["n"] for row in stored(tmp_path, "out")][-1:] == [n])
+            eventually(lambda: [row["n"] for row in stored(tmp_path, "out")][-1:] == [number])  # noqa: B023
             publish(tmp_path, [ROWS[number]])
         eventually(lambda: len(stored(tmp_path, "out")) == 4)
     publish(tmp_path, ROWS[4:])
@@ -130,7 +130,7 @@ def test_files_beside_a_topic_need_an_end_to_be_named(tmp_path: Path) -> None:
     sums(old.union(new)).to("out")
     assert bounded_run(app.physical(), bounded=True)
     for asked in (None, False):
-        with pytest.raises(PlanError, match='PLAN_FILES.*"old"'):
+        with pytest.raises(PlanError, match=r'PLAN_FILES.*"old"'):
             bounded_run(app.physical(), bounded=asked)
 
 
@@ -141,7 +141,7 @@ def test_each_event_gives_its_result_before_the_next_one_is_there(tmp_path: Path
     with running(app.physical(), tmp_path):
         for number in range(1, 6):
             # Nothing else is published until the result of this event can be read.
-            eventually(lambda n=number: len(stored(tmp_path, "out")) == n)
+            eventually(lambda: len(stored(tmp_path, "out")) == number)  # noqa: B023
             publish(tmp_path, [ROWS[number]])
         eventually(lambda: len(stored(tmp_path, "out")) == 6)
     assert [row["total"] for row in stored(tmp_path, "out")] == [0, 1, 3, 6, 10, 15]
@@ -155,9 +155,7 @@ def test_a_standing_query_keeps_no_raw_data_and_stored_data_can_be_asked_ad_hoc(
     app = program(lambda stream: stream.select("v", "at").agg(total=ps.sum("v")))
     to_the_end(app.physical(), tmp_path)
     written = [
-        file
-        for file in tmp_path.rglob("*")
-        if file.is_file() and b"raw-data" in file.read_bytes()
+        file for file in tmp_path.rglob("*") if file.is_file() and b"raw-data" in file.read_bytes()
     ]
     assert written
     assert all("events" in file.parts for file in written)

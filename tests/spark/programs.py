@@ -29,7 +29,7 @@ from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Filter
-from penstock.model.trigger import EACH_ROW, WhenClosed
+from penstock.model.trigger import EACH_ROW, AfterDelay, Repeat, WhenClosed
 from penstock.model.watermark import BoundedDisorder
 from penstock.model.window import Tumbling
 from penstock.plan.planner import plan
@@ -81,6 +81,13 @@ def chained() -> Plan:
     )
     busy = Filter(early, Call("gt", (Column("visits"), Literal(1))))
     return Plan("chained", (Sink(early, "counts"), Sink(pages, "spread"), Sink(busy, "busy")))
+
+
+def with_panes(program: Plan) -> Plan:
+    """The same program, and panes that only the clock brings out."""
+    every = Repeat(AfterDelay(timedelta(seconds=5)))
+    panes = by_page(visits(), trigger=every, refinement=Refinement("retracting"))
+    return Plan(program.name, (*program.sinks, Sink(panes, "panes")))
 
 
 def rows(

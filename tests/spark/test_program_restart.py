@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,6 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import RunError
 from penstock.log.embedded.log import EmbeddedLog
-from penstock.model.plan import Plan, Sink
-from penstock.model.refine import Refinement
-from penstock.model.trigger import AfterDelay, Repeat
 from penstock.spark.file_clock import FileClock
 from tests.spark.faulty import arm, is_armed
 from tests.spark.faulty_program import FAULTY, PROGRAM_STEPS
@@ -21,23 +17,15 @@ from tests.spark.programs import (
     Row,
     append,
     batched,
-    by_page,
     chained,
     folded,
     rows,
     stored_rows,
-    visits,
+    with_panes,
 )
 
 pytestmark = pytest.mark.spark
 TWICE = ("after operator", "publish", "decide")
-
-
-def with_panes(program: Plan) -> Plan:
-    """The same program, and panes that only the clock brings out."""
-    every = Repeat(AfterDelay(timedelta(seconds=5)))
-    panes = by_page(visits(), trigger=every, refinement=Refinement("retracting"))
-    return Plan(program.name, (*program.sinks, Sink(panes, "panes")))
 
 
 @pytest.mark.timeout(400)

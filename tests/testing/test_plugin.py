@@ -30,6 +30,12 @@ def test_transcripts_are_collected_and_run_calmly_and_with_crashes(
     result.stdout.fnmatch_lines(["*good.transcript.yaml::calm PASSED*", "*::crashing PASSED*"])
 
 
+def test_spark_is_asked_only_where_it_is_wanted(pytester: pytest.Pytester) -> None:
+    (pytester.path / "good.transcript.yaml").write_text(TRANSCRIPT % 2)
+    result = pytester.runpytest_inprocess("--collect-only", "-q", "--transcripts-on-spark")
+    result.stdout.fnmatch_lines(["good.transcript.yaml::spark"])
+
+
 def test_what_differs_is_shown_with_its_line(pytester: pytest.Pytester) -> None:
     (pytester.path / "wrong.transcript.yaml").write_text(TRANSCRIPT % 3)
     result = pytester.runpytest_inprocess("-p", "no:randomly")

@@ -26,6 +26,7 @@ def register(application: typer.Typer) -> None:
             "penstock run shop.py",
             "penstock run shop.py:app --bounded",
             "penstock run shop.py --parallelism 4 --checkpoint /data/shop",
+            "penstock run views.py --application shop",
         ),
     )(run)
 
@@ -47,6 +48,12 @@ def run(  # noqa: PLR0913  # each parameter is an option
             "--checkpoint", metavar="DIRECTORY", help="Where it remembers how far it came."
         ),
     ] = None,
+    application: Annotated[
+        str,
+        typer.Option(
+            "--application", metavar="NAME", help="What its jobs and those of others are part of."
+        ),
+    ] = "",
     parallelism: ParallelismOption = None,
     buckets: BucketsOption = None,
     fuse: FuseOption = None,
@@ -57,4 +64,5 @@ def run(  # noqa: PLR0913  # each parameter is an option
         checkpoint=checkpoint,
         bounded=bounded or None,
         settings=plan_settings(parallelism, buckets, fuse=fuse),
+        application=application,
     )

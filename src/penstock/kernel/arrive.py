@@ -11,7 +11,7 @@ from penstock.kernel.assign import Whole
 from penstock.kernel.fold.fold import Groups
 from penstock.kernel.intake import Intake, Share
 from penstock.kernel.locate import Spot, locate, together
-from penstock.kernel.merge import NOWHERE, merge_into_panes
+from penstock.kernel.merge import merge_into_panes
 from penstock.kernel.pack import unpack
 from penstock.kernel.pane import NO_EARLIEST, NO_LATEST, PANE
 from penstock.kernel.port import Frame
@@ -92,11 +92,15 @@ def _take_plain(work: Work, parts: list[_Part], path: RowPath | None) -> None:
 
 def _take_merging(work: Work, parts: list[_Part], path: RowPath | None) -> None:
     """All windows of a batch merge at once: a row may be saved by a session it meets."""
+    intake = Intake()
+    if path is not None and not parts:
+        path.join_merging(intake)
+        work.take(intake)
+        return
     spots = [part.spot for part in parts] + ([] if path is None else [path.spot])
     if not spots:
         return
     at = merge_into_panes(work, together(spots))
-    intake = Intake()
     begin = 0
     for part in parts:
         _add(work, intake, part, at[begin : begin + len(part.spot)])
@@ -107,7 +111,7 @@ def _take_merging(work: Work, parts: list[_Part], path: RowPath | None) -> None:
 
 
 def _add(work: Work, intake: Intake, part: _Part, at: Whole) -> None:
-    row, nowhere = part.row, at == NOWHERE
+    row, nowhere = part.row, at < 0
     if nowhere.any():
         work.aside.late_packed += int(part.slices.came[row[nowhere]].sum())
         row, at = row[~nowhere], at[~nowhere]

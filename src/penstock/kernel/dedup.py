@@ -17,10 +17,10 @@ from penstock.kernel.columns import frame_schema
 from penstock.kernel.letter import REASON
 from penstock.kernel.multiset import (
     ORDER,
-    PACKED,
-    best,
+    Choice,
     changed,
     difference,
+    firsts,
     numbered,
     packed_rows,
     touched,
@@ -61,9 +61,9 @@ class DedupOperator:
         if self._retracts or rows.is_empty():
             return rows
         if self._within is None:
-            return self._firsts(rows, list(self._keys))
+            return firsts(rows, self._keys)
         late = pl.col(TIME) < watermark
-        timely = self._firsts(rows.filter(~late), [*self._keys, TIME])
+        timely = firsts(rows.filter(~late), [*self._keys, TIME])
         return pl.concat([timely, rows.filter(late)], how="diagonal")
 
     def step(self, state: State, delta: Frame, time: Time) -> Step:
@@ -97,8 +97,9 @@ class DedupOperator:
         keys = list(self._keys)
         known, _ = touched(seen, delta, keys)
         if self._within is None:
-            firsts = delta.unique(subset=keys, keep="first", maintain_order=True)
-            given = firsts.join(known, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+            given = firsts(delta, keys).join(
+                known, on=keys, how="anti", nulls_equal=True, maintain_order="left"
+            )
         else:
             given = self._apart(known, numbered(delta, self._empty_order()), self._within)
         names = {} if self._within is None else {TIME: _GIVEN_AT}
@@ -121,25 +122,20 @@ class DedupOperator:
                 .filter(near)
             )
             pending = pending.join(copies, on=ORDER, how="anti", maintain_order="left")
-            firsts = pending.unique(subset=keys, keep="first", maintain_order=True)
-            given.append(firsts)
-            pending = pending.join(firsts, on=ORDER, how="anti", maintain_order="left")
-            known = firsts.select(*keys, pl.col(TIME).alias(_GIVEN_AT))
+            first = pending.unique(subset=keys, keep="first", maintain_order=True)
+            given.append(first)
+            pending = pending.join(first, on=ORDER, how="anti", maintain_order="left")
+            known = first.select(*keys, pl.col(TIME).alias(_GIVEN_AT))
         return pl.concat(given).sort(ORDER)
 
     def _changelog_step(self, held: Frame, delta: Frame, time: Time) -> Step:
         mine, others = touched(held, delta, self._keys)
         after = changed(mine, numbered(delta, held), self._columns)
-        order = ((ORDER, False),)
-        before = best(mine, self._keys, order, 1)
-        output = difference(before, best(after, self._keys, order, 1))
+        first = Choice(self._keys, 1)
+        output = difference(first.of(mine), first.of(after))
         output = output.select(*self._columns, *CONTROL)
         counts = Counts(taken=delta.height, passed=delta.height, given=output.height)
         return Step(_state(pl.concat([others, after]), time), output, counts=counts)
-
-    def _firsts(self, rows: Frame, by: list[str]) -> Frame:
-        sized = rows.with_columns(pl.len().over(by).cast(pl.Int64).alias(PACKED))
-        return sized.unique(subset=by, keep="first", maintain_order=True)
 
     def _empty_order(self) -> Frame:
         return pl.DataFrame(schema={ORDER: pl.Int64()})

@@ -39,8 +39,9 @@ class Intake:
 
     def add(self, groups: Groups, share: Share) -> None:
         """Note rows, which came after those noted before."""
-        if len(share.at):
+        if groups.columns.height:
             self.groups.append(groups)
+        if len(share.at):
             self.shares.append(share)
 
     def touched(self) -> Whole:
@@ -61,7 +62,8 @@ class Intake:
         return Arrivals(rows, first, self._hits(touched))
 
     def _hits(self, touched: Whole) -> dict[str, Whole]:
-        hits = {leaf: np.zeros(len(touched), dtype=np.int64) for leaf in self.shares[0].hits}
+        leaves = {leaf for share in self.shares for leaf in share.hits}
+        hits = {leaf: np.zeros(len(touched), dtype=np.int64) for leaf in leaves}
         for share in self.shares:
             for leaf, counted in share.hits.items():
                 np.add.at(hits[leaf], np.searchsorted(touched, share.at), counted)

@@ -79,8 +79,8 @@ def _by_table(panes: Panes, wanted: Spot, codes: tuple[Whole, Whole, int], water
     missing = np.flatnonzero(found < 0)
     if not len(missing):
         return found
-    # The last of several rows of a code stays in the table, and begins its pane.
-    table[asked[missing]] = missing
+    # The first of several rows of a code is written last, stays, and begins the pane.
+    table[asked[missing][::-1]] = missing[::-1]
     begin = missing[table[asked[missing]] == missing]
     table[asked[begin]] = _begin(panes, wanted.at(begin), watermark)
     return table[asked]

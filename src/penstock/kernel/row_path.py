@@ -15,9 +15,10 @@ from penstock.kernel.fold.fold import Groups
 from penstock.kernel.intake import Intake, Share
 from penstock.kernel.letter import dead_letters
 from penstock.kernel.locate import Spot, locate
-from penstock.kernel.merge import NOWHERE, merge_into_panes
+from penstock.kernel.merge import CLOSED, NOWHERE
 from penstock.kernel.pane import FINISHED, NO_EARLIEST, NO_LATEST, PANE
-from penstock.kernel.port import END_OF_TIME, START_OF_TIME, Frame
+from penstock.kernel.port import END_OF_TIME, START_OF_TIME, WEIGHT, Frame
+from penstock.kernel.revise import WAITING, Placed, place
 from penstock.kernel.trigger.node import Mask
 from penstock.kernel.work import Work
 
@@ -34,6 +35,7 @@ class RowPath:
         failed: list[Failure] = []
         self._pairs = _assigned(work, rows.with_row_index(_ROW), failed)
         self._row: Whole = self._pairs[_ROW].to_numpy().astype(np.int64)
+        self._weight: Whole = self._pairs[WEIGHT].to_numpy().astype(np.int64)
         self._failed = failed
         self._spot = Spot(
             work.keys.numbers(self._pairs),
@@ -59,7 +61,13 @@ class RowPath:
 
     def join(self, intake: Intake, at: Whole) -> None:
         """Bring the rows to their panes, whose places are known."""
-        self._merge(intake, np.arange(len(self._row)), at)
+        numbers = self._work.panes[PANE][np.maximum(at, 0)]
+        self._merge(intake, np.arange(len(self._row)), Placed(at, numbers))
+
+    def join_merging(self, intake: Intake) -> None:
+        """Bring the rows to windows that merge with them."""
+        everything = np.arange(len(self._row))
+        self._merge(intake, everything, place(self._work, self._spot, self._weight))
 
     def take_by_row(self) -> None:
         """Let panes take the rows one after the other."""
@@ -92,22 +100,31 @@ class RowPath:
         for number in range(int(turn.max(initial=-1)) + 1):
             chosen = np.flatnonzero(turn == number)
             this_round = Intake()
-            at = merge_into_panes(self._work, self._spot.at(chosen))
-            self._merge(this_round, chosen, at)
+            placed = place(self._work, self._spot.at(chosen), self._weight[chosen])
+            self._merge(this_round, chosen, placed)
             self._work.take(this_round)
 
-    def _merge(self, intake: Intake, chosen: Whole, at: Whole) -> None:
-        nowhere = at == NOWHERE
-        self._expired[chosen[nowhere]] = True
-        self._join(intake, chosen[~nowhere], at[~nowhere])
+    def _merge(self, intake: Intake, chosen: Whole, placed: Placed) -> None:
+        at = placed.at
+        self._expired[chosen[at == NOWHERE]] = True
+        self._finished[chosen[at == CLOSED]] = True
+        taken, waiting = at >= 0, at == WAITING
+        if waiting.any():
+            intake.groups.append(self._folded(chosen[waiting], placed.number[waiting]))
+        if taken.any():
+            groups = self._folded(chosen[taken], placed.number[taken])
+            intake.add(groups, self._share(chosen[taken], at[taken]))
+        if placed.moved is not None:
+            intake.shares.append(placed.moved)
 
     def _join(self, intake: Intake, chosen: Whole, at: Whole) -> None:
         if len(chosen):
-            intake.add(self._folded(chosen, at), self._share(chosen, at))
+            numbers = self._work.panes[PANE][at]
+            intake.add(self._folded(chosen, numbers), self._share(chosen, at))
 
-    def _folded(self, chosen: Whole, at: Whole) -> Groups:
-        numbers = pl.Series(PANE, self._work.panes[PANE][at])
-        return self._work.shape.fold.fold(self._chosen(chosen).with_columns(numbers), [PANE])
+    def _folded(self, chosen: Whole, numbers: Whole) -> Groups:
+        rows = self._chosen(chosen).with_columns(pl.Series(PANE, numbers))
+        return self._work.shape.fold.fold(rows, [PANE])
 
     def _share(self, chosen: Whole, at: Whole) -> Share:
         shape = self._work.shape

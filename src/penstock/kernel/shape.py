@@ -106,13 +106,25 @@ class Shape:
         """Whether rows can be folded by key and slice of time before their panes are known."""
         if self.shared:
             return True
-        if self.machine.by_row:
+        if self.machine.by_row or self.revised:
             return False
         if isinstance(self.window, Session):
-            # The trigger of a session may finish: rows then begin another one.
-            return self.window.max_size is None
+            # Rows that a finished session refuses are looked for one by one.
+            refuses = self._finishes(_LATE if self._keep_late > 0 else _NOT_LATE)
+            return not refuses
         simple = self.window is None or isinstance(self.window, (Tumbling, Hopping, Global))
         return simple and not self.may_finish_early
+
+    @cached_property
+    def revised(self) -> bool:
+        """Whether windows that merged may come apart again."""
+        cut = isinstance(self.window, Session) and self.window.max_size is not None
+        return self.merging and (self.retracted or cut)
+
+    @property
+    def reopens(self) -> bool:
+        """Whether windows that merge are done with once their trigger is finished."""
+        return not isinstance(self.window, Session) or self.window.reopens
 
     @cached_property
     def slice_size(self) -> int | None:

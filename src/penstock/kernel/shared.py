@@ -57,7 +57,7 @@ class SharedWork(Work):
     @override
     def take(self, intake: Intake) -> None:
         if intake.shares:
-            self.store.add(intake.groups, self.panes[PANE][intake.touched()])
+            self.store.add(intake.groups)
 
     @override
     def advance(self, watermark: int) -> None:

@@ -37,7 +37,7 @@ _GIVEN = "given"
 _ALL = "_all"
 _GROUP = "_group"
 _TURN = "_turn"
-_LATE = "its window has left"
+_LATE = "its window has left, or it has no time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class SlidingAggregate:
         if self._domain == "processing":
             return pl.repeat(value=False, n=delta.height, dtype=pl.Boolean, eager=True)
         at = delta[TAKEN if self._domain == "ingestion" else TIME]
-        return (at + 1 + self._keep_late <= reached).fill_null(value=False)
+        return (at + 1 + self._keep_late <= reached).fill_null(value=True)
 
     def _arrived(self, delta: Frame, clock: int) -> Frame:
         times = {"event": pl.col(TIME), "ingestion": pl.col(TAKEN)}

@@ -28,10 +28,12 @@ class Store:
         """The accumulators to be stored."""
         return self._fold.tables(self._groups)
 
-    def add(self, parts: Sequence[Groups], touched: Whole) -> None:
-        """Take parts, in the order of their arrival, for the panes with these numbers."""
+    def add(self, parts: Sequence[Groups]) -> None:
+        """Take parts in the order of their arrival."""
         if not parts:
             return
+        numbers = [part.columns[PANE].to_numpy() for part in parts]
+        touched = np.unique(np.concatenate(numbers))
         known = self._pick(touched, keep=True)
         rest = self._pick(touched, keep=False)
         alone = len(parts) == 1 and not known.columns.height
@@ -64,8 +66,11 @@ class Store:
 
     def get(self, numbers: Whole) -> Groups:
         """Give the accumulators of panes; those of a pane without rows are the identities."""
-        found = self._pick(numbers, keep=True)
-        return found if found.columns.height == len(numbers) else self._filled(found, numbers)
+        return filled(self._fold, self._pick(numbers, keep=True), numbers)
+
+    def found(self, numbers: Whole) -> Groups:
+        """Give the accumulators of those panes that have any."""
+        return self._pick(numbers, keep=True)
 
     def renamed(self, panes: Panes, number: Whole) -> Groups:
         """Give the accumulators of panes under other numbers, one for each place; -1 is none."""
@@ -76,18 +81,6 @@ class Store:
 
         groups = self._groups
         return Groups(named(groups.columns), {n: named(t) for n, t in groups.sets.items()})
-
-    def _filled(self, found: Groups, numbers: Whole) -> Groups:
-        missing = np.setdiff1d(numbers, found.columns[PANE].to_numpy())
-        schema = found.columns.schema
-        nothing = pl.DataFrame({PANE: missing, ROWS: np.zeros(len(missing), dtype=np.int64)})
-        columns = nothing.with_columns(
-            pl.lit(None, dtype).alias(name)
-            for name, dtype in schema.items()
-            if name not in (PANE, ROWS)
-        ).select(schema.names())
-        sets = {name: table.clear() for name, table in found.sets.items()}
-        return self._fold.merge([found, Groups(columns, sets)], _BY)
 
     def _pick(self, numbers: Whole, *, keep: bool) -> Groups:
         held = self._groups.columns.height
@@ -106,3 +99,19 @@ def _cleared(groups: Groups) -> Groups:
     return Groups(
         groups.columns.clear(), {name: table.clear() for name, table in groups.sets.items()}
     )
+
+
+def filled(fold: Fold, found: Groups, numbers: Whole) -> Groups:
+    """Add the identities of the groups that are not found."""
+    if found.columns.height == len(numbers):
+        return found
+    missing = np.setdiff1d(numbers, found.columns[PANE].to_numpy())
+    schema = found.columns.schema
+    nothing = pl.DataFrame({PANE: missing, ROWS: np.zeros(len(missing), dtype=np.int64)})
+    columns = nothing.with_columns(
+        pl.lit(None, dtype).alias(name)
+        for name, dtype in schema.items()
+        if name not in (PANE, ROWS)
+    ).select(schema.names())
+    sets = {name: table.clear() for name, table in found.sets.items()}
+    return fold.merge([found, Groups(columns, sets)], _BY)

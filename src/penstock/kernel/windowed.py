@@ -8,6 +8,7 @@ from penstock.kernel.arrive import take
 from penstock.kernel.emit import empty_output
 from penstock.kernel.pack import pack
 from penstock.kernel.port import Counts, Frame, State, Step, Time
+from penstock.kernel.revise import RevisedWork
 from penstock.kernel.shape import Shape
 from penstock.kernel.shared import SharedWork
 from penstock.kernel.work import Work
@@ -23,6 +24,11 @@ class WindowedAggregate:
 
     def __init__(self, relation: Aggregate, keep_late_ms: int) -> None:
         self._shape = Shape(relation, keep_late_ms)
+        self._kind = Work
+        if self._shape.shared:
+            self._kind = SharedWork
+        elif self._shape.revised:
+            self._kind = RevisedWork
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -36,7 +42,7 @@ class WindowedAggregate:
     def step(self, state: State, delta: Frame, time: Time) -> Step:
         """Take one batch: first the clock, then the rows, then the watermark."""
         course = self._shape.watermarks(state.time, time)
-        work = (SharedWork if self._shape.shared else Work)(self._shape, state.tables, course)
+        work = self._kind(self._shape, state.tables, course)
         if course.rows > course.reached or work.clock_due():
             work.advance(course.rows)
         if delta.height:

@@ -65,9 +65,8 @@ class Work:
         asked = np.flatnonzero(due | (leaving & ~panes[FINISHED]))
         if len(asked):
             self.fire(asked, leaving[asked], watermark, periodic=self.shape.periodic)
-        gone = leaving | self._finished_for_good()
-        if gone.any():
-            self._leave(gone)
+        if leaving.any():
+            self._leave(leaving)
 
     def clock_due(self) -> bool:
         """Whether a pane waits for a time of the clock that has come."""
@@ -90,20 +89,19 @@ class Work:
 
     def take(self, intake: Intake) -> None:
         """Let panes take what came in one round, and give out those that are due."""
+        self.add_accumulators(intake)
         if not intake.shares:
             return
         watermark = self.course.rows
         touched = intake.touched()
         arrivals = intake.arrivals(touched)
         intake.note(self.panes, touched, arrivals.rows, timed=self.shape.timed)
-        self.store.add(intake.groups, self.panes[PANE][touched])
         situation = self._situation(watermark, touched)
         state = self.shape.machine.take(self.panes.trigger(touched), arrivals, situation)
         self.panes.put_trigger(touched, state)
         due = touched[self.shape.machine.due(state, situation)]
         if len(due):
             self.fire(due, np.zeros(len(due), dtype=np.bool_), watermark)
-            self._leave(self._finished_for_good())
 
     def fire(self, at: Whole, leaving: Mask, watermark: int, *, periodic: bool = False) -> None:
         """Give out panes that are due, and those that leave."""
@@ -128,7 +126,8 @@ class Work:
         wanted = new | (last & how.empty_final)
         if self.shape.window is not None:
             wanted |= on_time & how.empty_on_time
-        if periodic:
+        if periodic and how.mode != "discarding":
+            # What was given out is said again; where each pane stands alone there is nothing.
             wanted |= ~last
         # An on-time pane that is not wanted empty has had its chance.
         self.panes.put(OVER, at[on_time & ~wanted], values=True)
@@ -154,14 +153,14 @@ class Work:
 
     def _results(self, at: Whole) -> Frame:
         numbers = self.panes[PANE][at]
-        results = self.results(self.store.get(numbers), PANE)
+        results = self.shape.fold.result(self.accumulators(numbers), [PANE])
         return pl.DataFrame({PANE: numbers}).join(
             results, on=PANE, how="left", maintain_order="left"
         )
 
-    def results(self, groups: Groups, by: str) -> Frame:
-        """Give the results of groups."""
-        return self.shape.fold.result(groups, [by])
+    def accumulators(self, numbers: Whole) -> Groups:
+        """Give what panes have added up."""
+        return self.store.get(numbers)
 
     def _begin_again(self, at: Whole) -> None:
         """Let fired panes wait for what is new from now on."""
@@ -172,39 +171,31 @@ class Work:
             panes.put(LATEST, at, NO_LATEST)
         finished = panes[FINISHED][at]
         if self.shape.refinement.mode == "discarding":
-            self.store.drop(panes[PANE][at])
+            self.drop_accumulators(panes[PANE][at])
         elif finished.any():
-            self.store.drop(panes[PANE][at[finished]])
+            self.drop_accumulators(panes[PANE][at[finished]])
         if finished.any():
             self.emitter.forget(panes[PANE][at[finished]])
 
-    def _finished_for_good(self) -> Mask:
-        """Which panes may leave at once: a finished window that merges must not take others in."""
-        finished: Mask = self.panes[FINISHED]
-        return finished if self.shape.merging else np.zeros(len(finished), dtype=np.bool_)
-
     def _leave(self, gone: Mask) -> None:
-        if not gone.any():
-            return
         numbers = self.panes[PANE][gone]
-        self.store.drop(numbers)
+        self.drop_accumulators(numbers)
         self.emitter.forget(numbers)
         self.panes.keep(~gone)
 
-    def merge(self, at: Whole, into: Whole, start: Whole, end: Whole, key: Whole) -> Whole:
+    def merge(self, at: Whole, into: Whole, windows: Spot) -> Whole:
         """Let panes become others: `into` numbers the new ones, whose windows are given.
 
         Give where the new panes stand. Their indexes begin again.
         """
         panes, machine = self.panes, self.shape.machine
-        count, watermark = len(start), self.course.rows
+        start, end = windows.start, windows.end
+        count, watermark = len(windows), self.course.rows
         situation = Situation(end, watermark, self.course.clock)
         state = machine.merge(panes.trigger(at), into, count, situation)
         # The first of the panes that become one stays, and takes the others in.
         stays = np.full(count, len(panes), dtype=np.int64)
         np.minimum.at(stays, into, at)
-        fresh = stays == len(panes)
-        stays[fresh] = panes.add(key[fresh], start[fresh], end[fresh], watermark)
         self._add_up(at, into, stays)
         panes.put(START, stays, start)
         panes.put(END, stays, end)
@@ -212,15 +203,30 @@ class Work:
         panes.put(SOLID, stays, 0)
         panes.put(OVER, stays, end <= watermark)
         panes.put_trigger(stays, state)
+        finished = np.zeros(count, dtype=np.bool_)
+        np.logical_or.at(finished, into, panes[FINISHED][at])
+        panes.put(FINISHED, stays, finished)
         taken_in = at[stays[into] != at]
         old, new = panes[PANE][taken_in], panes[PANE][stays[into]][stays[into] != at]
         if len(old):
-            self.store.merge(old, new)
+            self.join_accumulators(old, new)
             self.emitter.merge(old, new)
         kept = np.ones(len(panes), dtype=np.bool_)
         kept[taken_in] = False
         panes.keep(kept)
         return np.cumsum(kept)[stays] - 1
+
+    def add_accumulators(self, intake: Intake) -> None:
+        """Take what rows amount to."""
+        self.store.add(intake.groups)
+
+    def join_accumulators(self, old: Whole, new: Whole) -> None:
+        """Let accumulators of panes become part of those of others."""
+        self.store.merge(old, new)
+
+    def drop_accumulators(self, numbers: Whole) -> None:
+        """Forget what panes have added up."""
+        self.store.drop(numbers)
 
     def _add_up(self, at: Whole, into: Whole, stays: Whole) -> None:
         panes = self.panes
@@ -238,12 +244,11 @@ class Work:
 
     def tables(self) -> dict[str, Frame]:
         """Give the tables of the state after the step; keys without panes are forgotten."""
-        used = np.zeros(len(self.keys), dtype=np.bool_)
-        used[self.panes[KEY]] = True
+        used = self.used_keys()
         numbers = self.keys.keep(used)
         if numbers is not None:
-            self.panes.put(KEY, np.arange(len(self.panes)), numbers[self.panes[KEY]])
-        if not len(self.panes):
+            self.number_keys(numbers)
+        if not used.any():
             return {}
         tables = {_PANES: self.panes.table, **self.store.tables}
         if self.keys.table is not None:
@@ -251,6 +256,16 @@ class Work:
         if self.emitter.given is not None:
             tables[_GIVEN] = self.emitter.given
         return tables
+
+    def used_keys(self) -> Mask:
+        """Say which keys have panes."""
+        used = np.zeros(len(self.keys), dtype=np.bool_)
+        used[self.panes[KEY]] = True
+        return used
+
+    def number_keys(self, numbers: Whole) -> None:
+        """Give keys other numbers."""
+        self.panes.put(KEY, np.arange(len(self.panes)), numbers[self.panes[KEY]])
 
     def _situation(self, watermark: int, at: Whole | None = None) -> Situation:
         end = self.panes[END] if at is None else self.panes[END][at]

@@ -75,13 +75,15 @@ class Session:
     """Rows with no pause longer than `gap`, which may be an expression in milliseconds.
 
     `touching` says whether a session that begins exactly where another ends joins it;
-    `max_size` cuts longer sessions.
+    `max_size` cuts longer sessions. Rows that meet a session whose trigger is finished begin
+    a new one where it `reopens`, and are late where it does not.
     """
 
     gap: timedelta | Expr
     max_size: timedelta | None = None
     touching: bool = True
     domain: Domain = "event"
+    reopens: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.gap, timedelta):

@@ -132,7 +132,9 @@ def _separate(
 def _streams(physical: Physical) -> Iterator[Transport]:
     operators = {keyed.id for keyed in physical.operators}
     for scan in physical.scans:
-        yield Transport(f"topic {scan.stream.topic}", scan.id, FILES)
+        files = scan.stream.files
+        origin = f"topic {scan.stream.topic}" if files is None else f"files {files}"
+        yield Transport(origin, scan.id, FILES if files is None else "Arrow from files")
         yield from _of_chains(scan, operators, fused=physical.settings.fuse)
     for keyed in physical.operators:
         yield from _of_chains(keyed, operators, fused=physical.settings.fuse)

@@ -38,12 +38,7 @@ def lower(program: Plan, settings: Settings) -> Physical:
     streams = [step for step in program.walk() if isinstance(step, Stream)]
     keyed = [step for step in program.walk() if isinstance(step, Aggregate | Dedup | TopN)]
     names = _names(streams, keyed)
-    outputs = tuple(
-        Output(name, sink)
-        for name, sink in zip(
-            _numbered(f"out-{sink.topic}" for sink in program.sinks), program.sinks, strict=True
-        )
-    )
+    outputs = tuple(Output(f"out-{sink.topic}", sink) for sink in program.sinks)
     paths = _paths(keyed, outputs, names)
     operators = tuple(_keyed(step, paths, names) for step in keyed)
     depth = max((operator.level for operator in operators), default=-1) + 1
@@ -71,11 +66,11 @@ def _names(streams: list[Stream], keyed: list[Stateful]) -> dict[int, str]:
 
 
 def _numbered(wanted: Iterator[str]) -> Iterator[str]:
-    """Give the names; the second of the same gets a 2."""
+    """Give the names; the second of the same gets a 2 behind a mark that no topic's name has."""
     seen: Counter[str] = Counter()
     for name in wanted:
         seen[name] += 1
-        yield name if seen[name] == 1 else f"{name}-{seen[name]}"
+        yield name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
 def _paths(

@@ -76,7 +76,8 @@ def _step(step: Relation) -> Iterator[str]:
 
 def _place(step: Relation, known: Capability) -> str:
     if not isinstance(step, Apply):
-        return f"{known.columnar}, so that no row enters the JVM"
+        computed = known.columnar.startswith("polars")
+        return f"{known.columnar}, so that no row enters the JVM" if computed else known.columnar
     if step.shape in ("arrow", "polars"):
         return "your function, on whole tables"
     return "your function, row by row in Python: a function of tables would be faster"

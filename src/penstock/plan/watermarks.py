@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
+from penstock.model.dedup import Dedup
 from penstock.model.physical import Keyed, Physical
 from penstock.model.progress import PartitionWatermark, Progress
 from penstock.model.window import Buffered, Sliding
@@ -33,10 +34,15 @@ def watermark_lines(
 
 
 def _decides(keyed: Keyed) -> str:
-    late = span_text(keyed.keep_late)
     relation = keyed.relation
-    if not isinstance(relation, Aggregate):
-        return "not held by the watermark"
+    if isinstance(relation, Aggregate):
+        return _closes(relation, span_text(keyed.keep_late))
+    if isinstance(relation, Dedup) and relation.within is not None:
+        return f"forgets a key {span_text(relation.within)} later; rows behind it are late"
+    return "does not wait for it, no row is late"
+
+
+def _closes(relation: Aggregate, late: str) -> str:
     if relation.window is None:
         return "no window, no row is late"
     if relation.window.domain == "processing":

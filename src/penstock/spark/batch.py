@@ -1,21 +1,20 @@
-"""The time of one micro-batch: what Spark's offset log records before it runs."""
+"""The time of one micro-batch: what Spark's offset log records before it runs.
+
+A plain value, so that the process which plans batches need not load the kernel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-from penstock.kernel.port import END_OF_TIME, Time
-from penstock.kernel.watermark import Mark, Place, Watermarks, advance
-from penstock.model.physical import Scan
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Both clocks before a batch, and the clock during it.
 
-    `marks` are the watermarks of all partitions before the batch, as `marks_json` writes
+    `marks` are the watermarks of all partitions before the batch, as `spark.batch_time` writes
     them. A batch that `ends` the input is the last one.
     """
 
@@ -23,19 +22,6 @@ class Batch:
     clock_before: int
     marks: Mapping[str, Any]
     ends: bool = False
-
-    @property
-    def before(self) -> Time:
-        """Both clocks as the batch before left them."""
-        return Time(int(self.marks["reached"]), self.clock_before)
-
-    def after(self, scans: tuple[Scan, ...], candidates: Mapping[Place, int | None]) -> Watermarks:
-        """Give the watermarks that the rows of this batch lead to."""
-        found = advance(watermarks_of(self.marks, scans), candidates, self.clock)
-        if not self.ends:
-            return found
-        ended = {place: replace(mark, watermark=END_OF_TIME) for place, mark in found.marks.items()}
-        return replace(found, marks=ended, reached=END_OF_TIME)
 
     def to_json(self) -> dict[str, Any]:
         """Give it as JSON has it."""
@@ -52,24 +38,6 @@ class Batch:
         return cls(found["clock"], found["clock_before"], found["marks"], found["ends"])
 
 
-def marks_json(watermarks: Watermarks) -> dict[str, Any]:
-    """Give watermarks as JSON has them; `watermarks_of` reads it."""
-    return {
-        "reached": watermarks.reached,
-        "started_at": watermarks.started_at,
-        "marks": [
-            (*place, mark.watermark, mark.active_at, mark.since)
-            for place, mark in sorted(watermarks.marks.items())
-        ],
-    }
-
-
-def watermarks_of(found: Mapping[str, Any], scans: tuple[Scan, ...]) -> Watermarks:
-    """Read what `marks_json` wrote; the idle timeouts are those of the program of now."""
-    started = Watermarks.start(scans, found["started_at"])
-    marks = {
-        (scan, partition): Mark(watermark, active_at, since)
-        for scan, partition, watermark, active_at, since in found["marks"]
-        if scan in started.idle
-    }
-    return replace(started, marks=marks, reached=found["reached"])
+def first_marks(clock: int) -> dict[str, Any]:
+    """Give the watermarks before the first batch, as `spark.batch_time` reads them."""
+    return {"reached": None, "started_at": clock, "marks": []}

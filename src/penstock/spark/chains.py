@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.kernel.parcel import NO_BUCKET, Parcel, Worked, origin_of
 from penstock.kernel.port import Counts
+from penstock.spark.batch_time import time_before
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.packet import Account, decode
 from penstock.spark.program_read import packet_rows
@@ -44,7 +45,7 @@ def _followed(dispatch: Dispatch, slot: int, blob: bytes) -> list[tuple[int, byt
         if origin is None:
             parcels.append(Parcel(target, NO_BUCKET, frame))
             continue
-        worked = dispatch.program.follow(origin, frame, packet.batch.before.watermark)
+        worked = dispatch.program.follow(origin, frame, time_before(packet.batch).watermark)
         parcels += worked.parcels
         account = _with_counts(account, worked)
     # One more number, so that no two packets for a bucket have the same origin.

@@ -12,10 +12,10 @@ from penstock.kernel.program import Program
 from penstock.log.port import Log
 from penstock.spark.batch import Batch
 from penstock.spark.handle import worker_log
-from penstock.spark.job_files import load_program
 from penstock.spark.output import Staging, staged_outputs
 from penstock.spark.packet import Packet, encode
 from penstock.spark.slot import Slots
+from penstock.spark.stored_program import load_program
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pyspark import cloudpickle
-
 from penstock.errors import StateError
-from penstock.kernel.program import Program
-from penstock.model.physical import Physical
 
 _CURRENT = "current.json"
 
@@ -68,18 +61,6 @@ class JobFiles:
         """The program that ran last."""
         return next(iter(sorted(self.folder.glob("program-*.pickle"))), None)
 
-    def keep_program(self, physical: Physical) -> Path:
-        """Store a program for Spark's workers, who load it by path."""
-        # Workers must find the user's modules where this process found them.
-        whole = cloudpickle.dumps((list(sys.path), cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call]
-        name = f"program-{hashlib.sha256(whole).hexdigest()[:16]}.pickle"
-        path = self.folder / name
-        write_durably(path, whole)
-        for old in self.folder.glob("program-*.pickle"):
-            if old != path:
-                old.unlink(missing_ok=True)
-        return path
-
 
 def current_files(checkpoint: Path) -> JobFiles:
     """Give the files of the generation that a checkpoint is in."""
@@ -110,14 +91,6 @@ def _last_number(folder: Path) -> int:
         return max((int(file.name) for file in folder.iterdir() if file.name.isdigit()), default=-1)
     except FileNotFoundError:
         return -1
-
-
-@lru_cache(maxsize=8)
-def load_program(path: str) -> Program:
-    """Give the program stored at a path, ready to work; once a process."""
-    found, pickled = cloudpickle.loads(Path(path).read_bytes())
-    sys.path.extend(place for place in found if place not in sys.path)
-    return Program(cloudpickle.loads(pickled))
 
 
 def read_json(path: Path) -> Mapping[str, Any] | None:

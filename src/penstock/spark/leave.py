@@ -9,7 +9,8 @@ from typing import Any
 from penstock.kernel.arrival import Skew
 from penstock.kernel.port import Counts
 from penstock.kernel.watermark import Watermarks
-from penstock.spark.batch import Batch, marks_json
+from penstock.spark.batch import Batch
+from penstock.spark.batch_time import marks_json
 from penstock.spark.packet import Account, Packet
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.progress_file import Left

@@ -19,6 +19,7 @@ from penstock.kernel.parcel import Worked
 from penstock.kernel.port import State, Time
 from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.batch import Batch
+from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.packet import Account, Packet, in_order, merged_candidates
 from penstock.spark.savepoint_files import saved_state
@@ -65,13 +66,13 @@ class _Bucket:
     def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
         batch = next(packet.batch for packet in packets if packet.batch is not None)
         candidates = merged_candidates(packets)
-        reached = batch.after(self._program.physical.scans, candidates).reached
+        reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
         before = self._before(state, batch)
         if before is None and not deltas:
             worked, size = Worked(), 0
         else:
-            held = State(time=batch.before) if before is None else before
+            held = State(time=time_before(batch)) if before is None else before
             time = Time(reached, batch.clock)
             fused = self._program.physical.settings.fuse
             worked = self._program.work(self._operator, held, deltas, time, chains=fused)
@@ -97,7 +98,7 @@ class _Bucket:
         if blob is None:
             return None
         # All buckets have the program's time, however long ago one of them was written.
-        return replace(decode_state(blob, self._fingerprint), time=batch.before)
+        return replace(decode_state(blob, self._fingerprint), time=time_before(batch))
 
     def _keep(self, state: GroupState, before: State | None, worked: Worked) -> int:
         after = worked.state

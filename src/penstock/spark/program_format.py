@@ -1,7 +1,7 @@
 """The format `penstock-program`: all inputs of a program as packets.
 
-Spark asks for it in several processes of which only two read or plan, so the kernel is loaded
-where it is needed.
+Spark asks for it in several processes of which only some read or plan, so what they need is
+loaded by those.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from typing_extensions import override
 
-from penstock.log.port import Log
-from penstock.spark.handle import worker_log
-
 if TYPE_CHECKING:
+    from penstock.log.port import Log
     from penstock.spark.program_source import ProgramReader
 
 PACKETS_DDL = "slot int, blob binary"
@@ -31,6 +29,8 @@ class ProgramFormat(DataSource):
     @staticmethod
     def log_of(home: str) -> Log:
         """Open the log; tests put a failing one in its place."""
+        from penstock.spark.handle import worker_log  # noqa: PLC0415
+
         return worker_log(home)
 
     @override

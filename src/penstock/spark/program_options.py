@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,6 +26,10 @@ class ProgramOptions:
     program: str
     folder: str
     job: str
+    scans: tuple[tuple[str, str], ...]
+    """The ids of the scans, and their topics."""
+    reads_files: bool = False
+    """Whether some of the topics are files beside the log."""
     clock: str = ""
     limits: BatchLimits = NO_LIMITS
     tasks: int = 1
@@ -52,6 +57,8 @@ class ProgramOptions:
             "program": self.program,
             "folder": self.folder,
             "job": self.job,
+            "scans": json.dumps(self.scans),
+            "reads_files": str(self.reads_files),
             "clock": self.clock,
             "tasks": str(self.tasks),
             "until": self.until,
@@ -67,6 +74,8 @@ class ProgramOptions:
             program=given["program"],
             folder=given["folder"],
             job=given["job"],
+            scans=tuple((scan, topic) for scan, topic in json.loads(given["scans"])),
+            reads_files=given["reads_files"] == "True",
             clock=given.get("clock", ""),
             limits=BatchLimits(
                 rows=None if rows is None else int(rows),

@@ -17,7 +17,7 @@ from penstock.model.progress import (
     Skew,
     StateSize,
 )
-from penstock.spark.batch import watermarks_of
+from penstock.spark.batch_time import watermarks_of
 from penstock.spark.progress_file import Left
 
 

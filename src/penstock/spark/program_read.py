@@ -16,6 +16,7 @@ from penstock.log.port import Log
 from penstock.log.record import DELETED_COLUMN, TIMESTAMP_COLUMN
 from penstock.model.physical import Scan
 from penstock.schema.arrow import arrow_type
+from penstock.spark.batch_time import time_before
 from penstock.spark.dispatch import Dispatch
 from penstock.spark.inputs import input_log
 from penstock.spark.packet import Account, Packet
@@ -34,7 +35,7 @@ def read_packets(dispatch: Dispatch, split: ProgramSplit) -> Iterator[pa.RecordB
     program = dispatch.program
     taken: list[Taken] = []
     if split.range is not None:
-        watermark, clock = split.batch.before.watermark, split.batch.clock
+        watermark, clock = time_before(split.batch).watermark, split.batch.clock
         fused = program.physical.settings.fuse
         log = input_log(dispatch.log_of(dispatch.home), program.physical)
         taken += (

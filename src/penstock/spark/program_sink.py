@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame
 from penstock.kernel.port import Frame
 from penstock.log.port import Log, Transaction
 from penstock.model.physical import Physical
+from penstock.spark.batch_time import watermarks_after
 from penstock.spark.leave import left_by
 from penstock.spark.output import Outlet, outlets
 from penstock.spark.packet import Packet, in_order, merged_candidates
@@ -52,7 +53,7 @@ class ProgramSink:
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
         """End a batch: first what the next one needs to know, then its rows."""
         batch = next(packet.batch for packet in packets if packet.batch is not None)
-        after = batch.after(self.physical.scans, merged_candidates(packets))
+        after = watermarks_after(batch, self.physical.scans, merged_candidates(packets))
         before = left_before(self.options.files)
         left = left_by(number, packets, (batch, after), before, millis)
         write_left(self.options.files.progress, left)

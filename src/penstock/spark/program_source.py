@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -15,18 +16,13 @@ from pyspark.sql.streaming.datasource import (
 from typing_extensions import override
 
 from penstock.errors import OffsetError
-from penstock.kernel.watermark import Watermarks
 from penstock.log.port import Bounds, Log
 from penstock.log.record import TopicPartition
-from penstock.spark.batch import Batch, marks_json
-from penstock.spark.dispatch import Dispatch, slots_of
+from penstock.spark.batch import Batch, first_marks
 from penstock.spark.file_clock import clock_at
-from penstock.spark.inputs import input_log
-from penstock.spark.job_files import load_program
 from penstock.spark.program_admission import admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
-from penstock.spark.program_read import read_packets
 from penstock.spark.program_split import ProgramSplit, plan_program_splits
 from penstock.spark.progress_file import Left, left_at, read_start
 
@@ -45,7 +41,6 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: ProgramOptions, log_of: Callable[[str], Log]) -> None:
         self._options = options
         self._log_of = log_of
-        self._program = load_program(options.program)
         self._clock = clock_at(options.clock)
         self._target: dict[TopicPartition, int] | None = None
         self._idle = False
@@ -99,16 +94,19 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._require_kept(begin, stop)
         assert stop.marks is not None
         batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended)
-        scans = tuple((scan.id, scan.stream.topic) for scan in self._program.physical.scans)
+        scans = self._options.scans
         return plan_program_splits(scans, begin, stop, batch, tasks=self._options.tasks)
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        # Only tasks read: the process that plans does without the kernel, and starts faster.
+        from penstock.spark.dispatch import dispatch_of  # noqa: PLC0415
+        from penstock.spark.program_read import read_packets  # noqa: PLC0415
+
         assert isinstance(partition, ProgramSplit)
         options = self._options
-        slots = slots_of(self._program)
-        sends = Dispatch(self._program, slots, options.home, options.staging, self._log_of)
-        yield from read_packets(sends, partition)
+        dispatch = dispatch_of(options.program, options.home, options.staging)
+        yield from read_packets(replace(dispatch, log_of=self._log_of), partition)
 
     @override
     def commit(self, end: dict[str, Any]) -> None:
@@ -116,11 +114,17 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @property
     def _log(self) -> Log:
-        return input_log(self._log_of(self._options.home), self._program.physical)
+        log = self._log_of(self._options.home)
+        if not self._options.reads_files:
+            return log
+        from penstock.spark.inputs import input_log  # noqa: PLC0415
+        from penstock.spark.stored_program import load_program  # noqa: PLC0415
+
+        return input_log(log, load_program(self._options.program).physical)
 
     @property
     def _topics(self) -> list[str]:
-        return sorted({scan.stream.topic for scan in self._program.physical.scans})
+        return sorted({topic for _, topic in self._options.scans})
 
     def _bounds(self) -> dict[TopicPartition, Bounds]:
         return self._log.snapshot(self._topics)
@@ -136,7 +140,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
         if left is not None:
             return dict(left.marks)
-        return marks_json(Watermarks.start(self._program.physical.scans, now))
+        return first_marks(now)
 
     def _wait(self, begin: ProgramOffset, left: Left | None, now: int) -> dict[TopicPartition, int]:
         """Spend the pause before Spark's next question listening for an append."""

@@ -20,7 +20,6 @@ from penstock.spark.identity import Identity, keep_identity, read_identity
 from penstock.spark.job_files import (
     JobFiles,
     current_files,
-    load_program,
     next_files,
     switch,
     write_durably,
@@ -30,6 +29,7 @@ from penstock.spark.run import start
 from penstock.spark.savepoint_files import state_file
 from penstock.spark.session import spark_session
 from penstock.spark.slot import Slots
+from penstock.spark.stored_program import load_program
 
 
 def rescale(

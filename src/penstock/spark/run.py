@@ -29,6 +29,7 @@ from penstock.spark.program_sink import ProgramSink
 from penstock.spark.progress_file import Left, Start, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.session import spark_session
+from penstock.spark.stored_program import store_program
 
 DEFAULT_LIMITS = BatchLimits(rows=4_000_000)
 """A history comes in pieces that fit into memory."""
@@ -82,9 +83,11 @@ def start(  # noqa: PLR0913  # all but the program are by name
     _ensure_start(files, log, kept)
     options = ProgramOptions(
         home=str(home),
-        program=str(files.keep_program(kept)),
+        program=str(store_program(files, kept)),
         folder=str(files.folder),
         job=identity.job,
+        scans=tuple((scan.id, scan.stream.topic) for scan in kept.scans),
+        reads_files=any(scan.stream.files is not None for scan in kept.scans),
         clock="" if clock is None else str(clock.path),
         limits=limits,
         tasks=available_cores(),

@@ -35,7 +35,7 @@ from penstock.plan.planner import plan
 from penstock.spark.inputs import file_topic
 from penstock.testing.moment import Moment, Span, millis, span_millis
 from penstock.testing.outbox import Outbox, Row
-from penstock.testing.pushed import Pushed, as_frame
+from penstock.testing.pushed import Pushed, as_frames
 
 COMMIT = "commit"
 """The name of the last step of a batch: its results are written, its state is not yet."""
@@ -114,10 +114,10 @@ class TestDriver:
         arrivals = []
         for (topic, partition), rows in given.items():
             scans = self._scans(topic)
-            frame = as_frame(rows, scans[0].stream).with_columns(taken)
+            frames = as_frames(rows, [scan.stream for scan in scans])
             arrivals += [
-                Arrival((scan.id, partition), frame.select(_read_columns(scan, frame)))
-                for scan in scans
+                Arrival((scan.id, partition), frame.select(*_read_columns(scan, frame), taken))
+                for scan, frame in zip(scans, frames, strict=True)
             ]
         self._run(self._input(arrivals=arrivals))
 
@@ -160,9 +160,9 @@ class TestDriver:
                 hint="Give a later time: a program's clock never goes back.",
             )
         while (due := self._memory.wake_at) is not None and due <= target:
-            before = self._memory
             self._run(self._input(clock=max(due, self.clock)))
-            if self._memory == before:
+            if self._memory.wake_at == due:
+                # What is still due at its own time will not be done by asking again.
                 break
         if target > self.clock:
             self._run(self._input(clock=target))
@@ -346,7 +346,7 @@ class TestDriver:
 
 
 def _read_columns(scan: Scan, frame: Frame) -> list[str]:
-    return [name for name in frame.columns if name in {*needed_columns(scan), TAKEN, WEIGHT}]
+    return [name for name in frame.columns if name in {*needed_columns(scan), WEIGHT}]
 
 
 def _require_same(written: Sequence[Parcel], again: Sequence[Parcel]) -> None:

@@ -75,23 +75,26 @@ def _fits(want: Row, row: Row) -> bool:
 
 
 def _same(want: object, found: object) -> bool:
+    if isinstance(want, int | float) and isinstance(found, float):
+        return _near(want, found)
     match want, found:
-        case (float(), float() | int()) | (int(), float()):
-            return math.isclose(float(want), float(found), rel_tol=1e-9, abs_tol=1e-12) or (
-                math.isnan(float(want)) and math.isnan(float(found))
-            )
         case list(), list():
             return len(want) == len(found) and all(map(_same, want, found))
         case Mapping(), Mapping():
             return want.keys() == found.keys() and all(_same(want[k], found[k]) for k in want)
         case _, datetime():
-            return _moment(want) == millis(found)
+            want, found = _moment(want), millis(found)
         case str(), date():
-            return want == found.isoformat()
+            found = found.isoformat()
         case str(), int() if not isinstance(found, bool):
-            return _moment(want) == found
-        case _:
-            return want == found
+            want = _moment(want)
+    return want == found
+
+
+def _near(want: float, found: float) -> bool:
+    if math.isnan(want):
+        return math.isnan(found)
+    return math.isclose(want, found, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _moment(text: object) -> int | None:

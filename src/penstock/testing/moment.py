@@ -10,7 +10,8 @@ from penstock.kernel.port import END_OF_TIME, START_OF_TIME
 from penstock.model.duration import duration_of
 
 Moment: TypeAlias = int | datetime
-Span: TypeAlias = int | timedelta
+Span: TypeAlias = int | timedelta | str
+"""Milliseconds, a timedelta, or text such as "10s"."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -29,7 +30,7 @@ def millis(moment: Moment) -> int:
 
 def span_millis(span: Span) -> int:
     """Give a span as milliseconds."""
-    return span if isinstance(span, int) else span // _MILLISECOND
+    return span if isinstance(span, int) else duration_of(span) // _MILLISECOND
 
 
 def read_moment(text: object) -> int:

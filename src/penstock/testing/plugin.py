@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from penstock.testing.driver import TestDriver
 
 SUFFIX = ".transcript.yaml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to run transcripts on Spark as well."""
+    parser.getgroup("penstock").addoption(
+        "--transcripts-on-spark", action="store_true", help="run *.transcript.yaml on Spark, too"
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TranscriptFile | None:
@@ -41,33 +49,24 @@ class TranscriptFile(pytest.File):
 
     @override
     def collect(self) -> Iterator[TranscriptItem]:
-        """Give the calm run, and one in which every batch dies once after each of its steps."""
-        yield TranscriptItem.from_parent(self, name="calm", crashes=False)
-        yield TranscriptItem.from_parent(self, name="crashing", crashes=True)
+        """Give the calm run, one in which every batch dies once after each step, and Spark's."""
+        for name, perform in (("calm", _calmly), ("crashing", _crashing)):
+            yield TranscriptItem.from_parent(self, name=name, perform=perform)
+        if self.config.getoption("--transcripts-on-spark"):
+            yield TranscriptItem.from_parent(self, name="spark", perform=_on_spark)
 
 
 class TranscriptItem(pytest.Item):
     """One way to perform a transcript."""
 
-    def __init__(self, *, crashes: bool, **given: Any) -> None:  # noqa: ANN401
+    def __init__(self, *, perform: Callable[[Path], None], **given: Any) -> None:  # noqa: ANN401
         super().__init__(**given)
-        self._crashes = crashes
+        self._perform = perform
 
     @override
     def runtest(self) -> None:
-        """Perform the transcript in a test driver."""
-        from penstock.testing.transcript import (  # noqa: PLC0415
-            load_transcript,
-            open_driver,
-            run_transcript,
-        )
-
-        transcript = load_transcript(self.path)
-        if not self._crashes:
-            run_transcript(transcript)
-            return
-        for step in open_driver(transcript.program, transcript.settings).steps:
-            run_transcript(transcript, crash_after=step)
+        """Perform the transcript."""
+        self._perform(self.path)
 
     @override
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
@@ -80,3 +79,29 @@ class TranscriptItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the file."""
         return self.path, None, f"{self.path.name}: {self.name}"
+
+
+def _calmly(file: Path) -> None:
+    from penstock.testing.transcript import load_transcript, run_transcript  # noqa: PLC0415
+
+    run_transcript(load_transcript(file))
+
+
+def _crashing(file: Path) -> None:
+    from penstock.testing.transcript import (  # noqa: PLC0415
+        load_transcript,
+        open_driver,
+        run_transcript,
+    )
+
+    transcript = load_transcript(file)
+    for step in open_driver(transcript.program, transcript.settings).steps:
+        run_transcript(transcript, crash_after=step)
+
+
+def _on_spark(file: Path) -> None:
+    from penstock.testing.spark_stage import spark_stages  # noqa: PLC0415
+    from penstock.testing.transcript import load_transcript, run_transcript  # noqa: PLC0415
+
+    with TemporaryDirectory(prefix="transcript-") as folder, spark_stages(Path(folder)) as stages:
+        run_transcript(load_transcript(file), stages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -20,15 +20,40 @@ Pushed: TypeAlias = (
 )
 
 
-def as_frame(rows: Pushed, stream: Stream) -> Frame:
-    """Give rows with exactly the topic's columns; one that a row does not have is null.
+def as_frames(rows: Pushed, streams: Sequence[Stream]) -> list[Frame]:
+    """Give rows with exactly the columns that each stream of a topic has.
 
-    A changelog has `_weight` as well: 1 where it is left out.
+    A column that a row does not have is null; one that no stream has is refused.
     """
-    schema = stream.columns
-    if stream.changelog and WEIGHT not in schema.names:
-        schema = schema.with_fields([Field(WEIGHT, INT32)])
-    frame = _typed(rows, schema)
+    schemas = [_stored(stream) for stream in streams]
+    known = tuple(dict.fromkeys(name for schema in schemas for name in schema.names))
+    given = _gathered(rows)
+    columns = given.columns if isinstance(given, pl.DataFrame) else _columns(given)
+    _require_known(columns, known, streams[0].topic)
+    return [_frame(given, schema, stream) for schema, stream in zip(schemas, streams, strict=True)]
+
+
+def _stored(stream: Stream) -> Schema:
+    """Give the columns of a topic: a changelog has a weight, 1 where it is left out."""
+    if stream.changelog and WEIGHT not in stream.columns.names:
+        return stream.columns.with_fields([Field(WEIGHT, INT32)])
+    return stream.columns
+
+
+def _gathered(rows: Pushed) -> pl.DataFrame | list[Mapping[str, Any]]:
+    if isinstance(rows, pa.Table | pa.RecordBatch):
+        return pl.DataFrame(pl.from_arrow(rows))
+    if isinstance(rows, pl.DataFrame):
+        return rows
+    return [rows] if isinstance(rows, Mapping) else list(rows)
+
+
+def _columns(rows: list[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _frame(given: pl.DataFrame | list[Mapping[str, Any]], schema: Schema, stream: Stream) -> Frame:
+    frame = _cast(given, schema) if isinstance(given, pl.DataFrame) else from_rows(given, schema)
     for field in schema.fields:
         if not field.nullable and frame[field.name].has_nulls():
             raise SchemaError(
@@ -39,32 +64,18 @@ def as_frame(rows: Pushed, stream: Stream) -> Frame:
     return frame.with_columns(pl.col(WEIGHT).fill_null(1)) if stream.changelog else frame
 
 
-def _typed(rows: Pushed, schema: Schema) -> Frame:
-    if isinstance(rows, pa.Table | pa.RecordBatch):
-        found = pl.from_arrow(rows)
-        assert isinstance(found, pl.DataFrame)
-        rows = found
-    if isinstance(rows, pl.DataFrame):
-        _known(rows.columns, schema)
-        wanted = frame_schema(schema)
-        missing = [
-            pl.lit(None, kind).alias(name)
-            for name, kind in wanted.items()
-            if name not in rows.columns
-        ]
-        return rows.with_columns(missing).select(
-            pl.col(name).cast(kind) for name, kind in wanted.items()
-        )
-    listed = [rows] if isinstance(rows, Mapping) else list(rows)
-    _known(dict.fromkeys(name for row in listed for name in row), schema)
-    return from_rows(listed, schema)
+def _cast(rows: pl.DataFrame, schema: Schema) -> Frame:
+    return rows.select(
+        (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in frame_schema(schema).items()
+    )
 
 
-def _known(columns: Iterable[str], schema: Schema) -> None:
+def _require_known(columns: Iterable[str], known: Sequence[str], topic: str) -> None:
     for name in columns:
-        if name not in schema.names:
+        if name not in known:
             raise SchemaError(
                 "COLUMN_UNKNOWN",
-                f'the topic has no column "{name}"',
-                hint=did_you_mean(name, schema.names) or f"It has {', '.join(schema.names)}.",
+                f'topic "{topic}" has no column "{name}"',
+                hint=did_you_mean(name, known) or f"It has {', '.join(known)}.",
             )

@@ -43,12 +43,13 @@ class Delivery:
             yield {(topic, partition): rows for partition, rows in batch.parts.items()}
 
 
-def disordered_rows(
+def disordered_rows(  # all but the columns have a default
     columns: dict[str, SearchStrategy[Any]],
     *,
     time: str = "at",
     disorder: int = 0,
     step: int = 1000,
+    min_rows: int = 0,
     max_rows: int = 30,
 ) -> SearchStrategy[list[Row]]:
     """Give rows none of which is more than `disorder` ms behind the latest before it."""
@@ -61,7 +62,7 @@ def disordered_rows(
         row = st.fixed_dictionaries(
             {**columns, "": st.tuples(st.integers(0, step), st.integers(0, disorder))}
         )
-        for drawn in draw(st.lists(row, max_size=max_rows)):
+        for drawn in draw(st.lists(row, min_size=min_rows, max_size=max_rows)):
             ahead, behind = drawn.pop("")
             latest += ahead
             found.append({**drawn, time: max(0, latest - behind)})

@@ -67,11 +67,15 @@ def session(
     max_size: Duration | None = None,
     touching: bool = True,
     time: Domain = "event",
+    reopens: bool = True,
 ) -> Session:
-    """Rows with no pause longer than `gap`: a duration, or an expression in milliseconds."""
+    """Rows with no pause longer than `gap`: a duration, or an expression in milliseconds.
+
+    Where it does not `reopen`, rows that meet a session whose trigger is finished are late.
+    """
     pause = gap.node if isinstance(gap, Expression) else duration_of(gap)
     greatest = None if max_size is None else duration_of(max_size)
-    return Session(pause, greatest, touching, _domain(time))
+    return Session(pause, greatest, touching, _domain(time), reopens)
 
 
 @placed
