@@ -251,6 +251,11 @@ def _compare(name: str, wanted: Any, panes: Sequence[Pane], run: Run) -> None:  
             same([pane.window[0] for pane in by_window], [moment(time) for time in wanted], name)
         case "last_timing":
             same(panes[-1].timing, wanted, name)
+        case "timings":
+            same([pane.timing for pane in panes], wanted, name)
+        case "final_values" | "last_values":
+            last = {pane.window: pane.value for pane in by_window if pane.weight > 0}
+            same(list(last.values()), wanted, name)
         case _:
             _compare_more(name, wanted, panes, run)
 
@@ -264,6 +269,8 @@ def _compare_more(name: str, wanted: Any, panes: Sequence[Pane], run: Run) -> No
             same([item[VALUE] for item in run.late()], wanted, name)
         case "number_of_sessions":
             same(len({pane.window for pane in panes}), wanted, name)
+        case "number_of_panes":
+            same(len(panes), wanted, name)
         case "split_session_lengths":
             lengths = [duration(length) / duration(1) for length in wanted]
             got = [pane.window[1] - pane.window[0] for pane in sorted(panes, key=_begin)]

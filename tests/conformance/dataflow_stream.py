@@ -140,13 +140,21 @@ def _scaled(value: Any, name: str = "") -> Any:  # noqa: ANN401
 def rows_told(text: str) -> list[Row]:
     """Read rows told in words: for t in 1,2: (A,t) at t and (B,t+5) at t+5."""
     listed, _, pattern = text.partition(":")
-    times = [int(number) for number in re.findall(r"-?\d+", listed)]
+    times = [
+        time for part in re.findall(r"-?\d+(?:\s*\.\.\s*\d+)?", listed) for time in _range(part)
+    ]
     parts = re.findall(r"\((\w+),\s*t\s*([+-]\s*\d+)?\)", pattern)
     return [
         row(key, time + _offset(more), time + _offset(more))
         for time in times
         for key, more in parts
     ]
+
+
+def _range(text: str) -> range:
+    """Read 7 or 1..5, both ends included."""
+    first, _, last = text.partition("..")
+    return range(int(first), int(last or first) + 1)
 
 
 def _offset(text: str) -> int:

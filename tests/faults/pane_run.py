@@ -43,6 +43,7 @@ class PaneRun:
     folder: Path
     spark: SparkSession | None = None
     parts: Parts = PARTS
+    batches: int = BATCHES
 
     @property
     def home(self) -> Path:
@@ -57,7 +58,7 @@ class PaneRun:
         return FileClock(self.folder / "clock")
 
     def feed(self, log: EmbeddedLog) -> Feed:
-        return Feed(log, self.clock)
+        return Feed(log, self.clock, self.batches)
 
     @property
     def committed(self) -> int:
@@ -79,18 +80,21 @@ class PaneRun:
         """Run until all batches are done; a failure is raised."""
         query = self.start(feed)
         end = time.monotonic() + _PATIENCE
-        while self.committed < BATCHES - 1:
+        seen = self.committed
+        while self.committed < self.batches - 1:
             if query.error is not None:
                 raise query.error
-            assert time.monotonic() < end, "the program did not end"
+            if self.committed > seen:
+                seen, end = self.committed, time.monotonic() + _PATIENCE
+            assert time.monotonic() < end, "the program does not go on"
             time.sleep(0.02)
         query.stop()
         return query
 
 
-def calm_run(spark: SparkSession, folder: Path) -> Calm:
+def calm_run(spark: SparkSession, folder: Path, batches: int = BATCHES) -> Calm:
     """Run the program without a fault."""
-    run = PaneRun(folder, spark)
+    run = PaneRun(folder, spark, batches=batches)
     with open_log(run.home) as log:
         feed = run.feed(log)
         feed.begin()

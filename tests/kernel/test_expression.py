@@ -108,6 +108,13 @@ def test_the_greatest_of_anything_and_nan_is_nan() -> None:
     assert math.isnan(value_of(call("greatest", Column("x"), 1.0), x=NAN))
 
 
+def test_a_constant_compared_with_nulls_only_is_null_in_every_row() -> None:
+    nulls = call("nullif", Column("i"), Column("i"))
+    frame = from_rows([{"i": 1}, {"i": 2}], SCHEMA)
+    found = frame.select("i", lower(call("le", 5, nulls), SCHEMA).alias("_result"))
+    assert found["_result"].to_list() == [None, None]
+
+
 @pytest.mark.parametrize("rows", [1, 2, 50])
 def test_a_division_by_a_constant_rounds_once_whatever_the_number_of_rows(rows: int) -> None:
     numbers = [49.0 * n + 0.7 for n in range(rows)]

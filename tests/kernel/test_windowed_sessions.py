@@ -160,6 +160,14 @@ def test_a_gap_may_be_told_by_the_row() -> None:
         ]
 
 
+def test_the_rows_of_sessions_that_become_one_stand_in_the_order_of_their_arrival() -> None:
+    bench = Bench(GAP, measures=[LIST])
+    for value, time in enumerate((30, 0, 31, 5, 15, 22, 1)):
+        bench.rows(("a", value, time))
+    bench.end()
+    assert [pane.value for pane in bench.panes()] == [[0, 1, 2, 3, 4, 5, 6]]
+
+
 def test_the_times_of_sessions_that_become_one_are_those_of_all_their_new_rows() -> None:
     for stamp, time in (("earliest", 0), ("latest", 15)):
         how = Refinement(stamp=stamp)  # type: ignore[arg-type]

@@ -145,10 +145,10 @@ def test_a_tumbling_buffer_has_no_policy_to_fire() -> None:
         Buffered("tumbling", ByCount(3), ByCount(1))
 
 
-def test_hopping_windows_lie_apart_only_where_gaps_are_meant() -> None:
+def test_hopping_windows_lie_apart_only_where_gaps_are_allowed() -> None:
     with pytest.raises(ModelError, match="WINDOW_SLIDE"):
-        Hopping(timedelta(1), timedelta(2))
-    assert Hopping(timedelta(1), timedelta(2), gaps=True).gaps
+        Hopping(timedelta(1), timedelta(2), gaps=False)
+    assert Hopping(timedelta(1), timedelta(2)).gaps
 
 
 def test_sizes_are_above_zero() -> None:

@@ -169,7 +169,7 @@ MEASURES = (
 
 
 @given(ROWS, st.sampled_from([("k",), ("g",), ()]), st.data())
-@settings(max_examples=30, suppress_health_check=CALM)
+@settings(max_examples=15, suppress_health_check=CALM)
 def test_an_aggregate_forgets_what_was_taken_back(
     rows: list[Row], keys: tuple[str, ...], data: st.DataObject
 ) -> None:

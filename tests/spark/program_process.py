@@ -1,4 +1,4 @@
-"""A program as a process of its own, for a test to kill: `python -m tests.spark.program_process`."""
+"""A program as a process for a test to kill: `python -m tests.spark.program_process`."""
 
 from __future__ import annotations
 

@@ -17,12 +17,11 @@ from penstock.model.expr import Call, Cast, Column, Expr, Literal
 from penstock.model.signature import expr_type
 from penstock.schema.types import BOOLEAN, DATE, TIMESTAMP
 from penstock.spark.expression import lower as spark_lower
-from tests.spark.expressions import CALLS, SCHEMA, Writer, some_rows
+from tests.spark.expressions import CALLS, INEXACT, SCHEMA, Writer, some_rows
 
 pytestmark = pytest.mark.spark
 
 _LAST_DIGIT = 1e-13
-_INEXACT = ("exp", "ln", "power")
 
 
 @pytest.mark.timeout(300)
@@ -34,6 +33,15 @@ def test_random_expressions_are_equal_in_polars_and_in_spark(
     writer = Writer(seed)
     exprs = [writer.call(name, kinds, depth) for _, name, kinds in CALLS]
     assert list(_differences(spark, exprs, rows)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_many_more_expressions_are_equal_in_polars_and_in_spark(spark: SparkSession) -> None:
+    for seed in range(100, 130):
+        writer = Writer(seed)
+        exprs = [writer.call(name, kinds, 3) for _, name, kinds in CALLS]
+        assert list(_differences(spark, exprs, some_rows(seed, 200))) == []
 
 
 @pytest.mark.timeout(300)
@@ -91,13 +99,7 @@ def _values(series: pl.Series) -> list[object]:
 
 
 def _inexact(expr: Expr) -> bool:
-    match expr:
-        case Call(function, arguments):
-            return function in _INEXACT or any(_inexact(item) for item in arguments)
-        case Cast(operand, _):
-            return _inexact(operand)
-        case _:
-            return False
+    return isinstance(expr, Call) and expr.function in INEXACT
 
 
 def _same(one: object, other: object, tolerance: float) -> bool:

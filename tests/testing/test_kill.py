@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -85,6 +86,20 @@ def test_a_command_line_is_killed_too(tmp_path: Path) -> None:
     later = (timedelta(milliseconds=300), timedelta(milliseconds=400))
     with KillLoop([sys.executable, "-c", script], seed=1, kills=2, moments=later) as loop:
         assert [killed.ended_by_itself for killed in loop] == [False, False]
+
+
+def test_a_command_line_is_killed_after_it_is_ready_with_what_it_started(tmp_path: Path) -> None:
+    ready, alive = tmp_path / "ready", tmp_path / "alive"
+    grandchild = f"while sleep 0.01; do echo >> {alive}; done"
+    script = ["sh", "-c", f"({grandchild}) & sleep 0.3; touch {ready}; wait"]
+    soon = (timedelta(milliseconds=50), timedelta(milliseconds=60))
+    with KillLoop(script, seed=1, kills=2, moments=soon, ready=ready) as loop:
+        for killed in loop:
+            assert not killed.ended_by_itself
+            assert ready.exists()
+            size = alive.stat().st_size
+            time.sleep(0.1)
+            assert alive.stat().st_size == size
 
 
 def test_a_command_line_that_fails_stops_the_loop() -> None:

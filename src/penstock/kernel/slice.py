@@ -16,7 +16,6 @@ import polars as pl
 
 from penstock.kernel.assign import END, START, Whole, assign, floor_to, millis, spread, time_of
 from penstock.kernel.fold.accumulator import ROWS
-from penstock.kernel.fold.grouping import group
 from penstock.kernel.keybook import KeyBook
 from penstock.kernel.locate import Spot
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, Frame
@@ -135,11 +134,8 @@ def fold_slices(shape: Shape, rows: Frame, watermark: int, clock: int) -> Slices
         numbers, names = _numbered(shape, rows, by, clock)
         rows = rows.with_columns(pl.Series(SLICE, numbers))
         by = (SLICE,)
-    groups = shape.fold.fold(rows, by)
+    groups = shape.fold.fold(rows, by, [*stats, *bounds])
     columns, sets = groups.columns, groups.sets
-    if stats or bounds:
-        # Both groupings give the groups in the order of their first rows.
-        columns = columns.hstack(group(rows, by, stats + bounds).drop(by))
     if names is not None:
         place = columns[SLICE].to_numpy()
         columns = names[pl.Series(place, dtype=pl.UInt32)].hstack(columns.drop(SLICE))

@@ -29,9 +29,10 @@ class Store:
         return self._fold.tables(self._groups)
 
     def add(self, parts: Sequence[Groups]) -> None:
-        """Take parts in the order of their arrival."""
+        """Take parts in the order of their arrival, which is after all that is here."""
         if not parts:
             return
+        parts = [self._fold.after(part, self._groups) for part in parts]
         numbers = [part.columns[PANE].to_numpy() for part in parts]
         touched = np.unique(np.concatenate(numbers))
         known = self._pick(touched, keep=True)

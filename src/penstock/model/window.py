@@ -38,14 +38,14 @@ class Tumbling:
 class Hopping:
     """Windows of one size, one beginning every `slide`.
 
-    With `gaps` they may lie apart, and rows between two of them are in none.
+    With `gaps` they may lie apart; rows between two of them are in none, and are counted.
     """
 
     size: timedelta
     slide: timedelta
     offset: timedelta = ZERO
     domain: Domain = "event"
-    gaps: bool = False
+    gaps: bool = True
 
     def __post_init__(self) -> None:
         _positive("the size of a hopping window", self.size)
@@ -55,7 +55,7 @@ class Hopping:
             raise ModelError(
                 "WINDOW_SLIDE",
                 f"windows of {self.size} every {self.slide} leave out the rows between them",
-                hint="Use a slide not greater than the size, or say that gaps are meant.",
+                hint="Use a slide not greater than the size, or allow gaps.",
             )
 
 

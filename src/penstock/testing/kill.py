@@ -7,8 +7,10 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
@@ -16,6 +18,7 @@ from penstock.errors import RunError, UsageError
 
 CYCLE_VARIABLE = "PENSTOCK_KILL_CYCLE"
 _MOMENTS = (timedelta(milliseconds=1), timedelta(milliseconds=50))
+_LOOK_EVERY = 0.005
 
 
 class Killed(NamedTuple):
@@ -31,10 +34,12 @@ class KillLoop:
 
     The child is a command line (a sequence) or a function named `"module:function"`, which
     gets `arguments` as strings. Functions are forked from one warm process that has
-    imported the module, so that a cycle costs milliseconds. `PENSTOCK_KILL_CYCLE` tells
-    the child its cycle. The moments, counted from the child's start, depend on the seed
-    only; what the child has done by then is up to the machine. For a kill at an exact
-    call let the child write through a `FaultyStorage` with a `Kill` in its plan.
+    imported the module, so that a cycle costs milliseconds; a command line is killed
+    with the processes it has started. `PENSTOCK_KILL_CYCLE` tells the child its cycle.
+    The moments, counted from the child's start, depend on the seed only; what the child
+    has done by then is up to the machine. Those of a command line that is slow to start
+    are counted from when it makes the file `ready`. For a kill at an exact call let the
+    child write through a `FaultyStorage` with a `Kill` in its plan.
 
         with KillLoop("myapp.writer:write", arguments=[path], seed=7, kills=500) as loop:
             for killed in loop:
@@ -49,6 +54,7 @@ class KillLoop:
         kills: int,
         arguments: Sequence[str] = (),
         moments: tuple[timedelta, timedelta] = _MOMENTS,
+        ready: Path | None = None,
     ) -> None:
         self._seed = seed
         self._kills = kills
@@ -56,7 +62,7 @@ class KillLoop:
         self._child: _Child = (
             _ForkedFunction(child, arguments)
             if isinstance(child, str)
-            else _CommandLine([*child, *arguments])
+            else _CommandLine([*child, *arguments], ready)
         )
 
     def __enter__(self) -> Self:
@@ -97,23 +103,39 @@ class _Child(Protocol):
 
 
 class _CommandLine:
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], ready: Path | None) -> None:
         self._command = command
+        self._ready = ready
 
     def start(self) -> None:
         return
 
     def run(self, cycle: int, seconds: float) -> int:
         environment = {**os.environ, CYCLE_VARIABLE: str(cycle)}
-        with subprocess.Popen(self._command, env=environment) as process:  # noqa: S603
+        if self._ready is not None:
+            self._ready.unlink(missing_ok=True)
+        # A group of its own, so that the kill takes along what the child has started.
+        with subprocess.Popen(  # noqa: S603
+            self._command, env=environment, start_new_session=True
+        ) as process:
             try:
+                self._await_ready(process)
                 return process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                return process.wait()
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                status = process.wait()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    return status
+                raise
 
     def stop(self) -> None:
         return
+
+    def _await_ready(self, process: subprocess.Popen[bytes]) -> None:
+        if self._ready is None:
+            return
+        while not self._ready.exists() and process.poll() is None:
+            time.sleep(_LOOK_EVERY)
 
 
 class _ForkedFunction:

@@ -44,11 +44,11 @@ def hopping(
     *,
     offset: Duration = "0s",
     time: Domain = "event",
-    gaps: bool = False,
+    gaps: bool = True,
 ) -> Hopping:
     """Windows of one size, one beginning every `slide`: a row is in several.
 
-    With `gaps` the slide may be greater than the size, and rows between windows are in none.
+    Without `gaps` a slide greater than the size is refused: rows between windows are in none.
     """
     span, step, begin = duration_of(size), duration_of(slide), duration_of(offset)
     return Hopping(span, step, begin, _domain(time), gaps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -71,15 +71,18 @@ class Fold:
         self.packable: bool = all(item.packable for item in compiled.values())
         """Whether rows may be folded in parts of any split, merged in any order."""
 
-    def fold(self, rows: Frame, by: Sequence[str]) -> Groups:
-        """Take rows, which stand in the order of their arrival."""
+    def fold(self, rows: Frame, by: Sequence[str], beside: Iterable[pl.Expr] = ()) -> Groups:
+        """Take rows, which stand in the order of their arrival.
+
+        What is asked `beside` the measures is computed with them, and stands in `columns`.
+        """
         keys, rows = _keyed(rows, by)
         if self._computed:
             rows = rows.with_columns(**self._computed)
         if not self.packable:
             rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE))
         net = pl.col(WEIGHT).cast(pl.Int64).sum() if self._retracts else pl.len().cast(pl.Int64)
-        aggregates = [net.alias(ROWS), *(part.rows for part in self._parts)]
+        aggregates = [net.alias(ROWS), *(part.rows for part in self._parts), *beside]
         columns = group(rows, keys, aggregates)
         return Groups(columns, {name: t.fold(rows, keys) for name, t in self._tables.items()})
 

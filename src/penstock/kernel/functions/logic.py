@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import polars as pl
 
@@ -23,13 +25,19 @@ def common_type(one: Type, other: Type) -> Type:
     return one
 
 
-def _comparison(compare: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> Lowering:
+_Compare: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
+
+
+def _comparison(compare: _Compare, mirrored: _Compare) -> Lowering:
     def lowered(arguments: Arguments, _: Type) -> pl.Expr:
         one, other = arguments
         if Literal(None) in (one.expr, other.expr):
             return pl.lit(None, dtype=pl.Boolean)
         shared = common_type(one.type, other.type)
-        return compare(one.as_type(shared), other.as_type(shared))
+        left, right = one.as_type(shared), other.as_type(shared)
+        # A constant compared with a column of nulls only gives polars one value, not a column.
+        constant = not left.meta.root_names() and right.meta.root_names()
+        return mirrored(right, left) if constant else compare(left, right)
 
     return lowered
 
@@ -77,17 +85,17 @@ def _if(arguments: Arguments, gives: Type) -> pl.Expr:
 
 
 def _nullif(arguments: Arguments, gives: Type) -> pl.Expr:
-    same = _comparison(lambda one, other: one == other)(arguments, BOOLEAN)
+    same = LOGIC["eq"](arguments, BOOLEAN)
     return pl.when(same.fill_null(value=False)).then(None).otherwise(arguments[0].as_type(gives))
 
 
 LOGIC: Mapping[str, Lowering] = {
-    "eq": _comparison(lambda one, other: one == other),
-    "ne": _comparison(lambda one, other: one != other),
-    "lt": _comparison(lambda one, other: one < other),
-    "le": _comparison(lambda one, other: one <= other),
-    "gt": _comparison(lambda one, other: one > other),
-    "ge": _comparison(lambda one, other: one >= other),
+    "eq": _comparison(operator.eq, operator.eq),
+    "ne": _comparison(operator.ne, operator.ne),
+    "lt": _comparison(operator.lt, operator.gt),
+    "le": _comparison(operator.le, operator.ge),
+    "gt": _comparison(operator.gt, operator.lt),
+    "ge": _comparison(operator.ge, operator.le),
     "and": _and,
     "or": _or,
     "not": _not,
