@@ -15,6 +15,8 @@ NAMES = (
     "clients",
     "codecs",
     "spark_read",
+    "windowed",
+    "modes",
 )
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"

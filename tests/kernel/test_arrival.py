@@ -120,8 +120,28 @@ def test_times_beyond_the_ends_of_time_are_parked() -> None:
     found = seen(a_stream(strategy), rows(END_OF_TIME, START_OF_TIME - 1, END_OF_TIME - 1))
     assert found.rows["at"].to_list() == [END_OF_TIME - 1]
     assert found.dead is not None
-    assert "[EVENT_TIME_RANGE]" in found.dead["error"][0]
-    assert "[EVENT_TIME_AHEAD]" in found.dead["error"][1]
+    assert "[EVENT_TIME_AHEAD]" in found.dead["error"][0]
+    assert "[EVENT_TIME_RANGE]" in found.dead["error"][1]
+
+
+@pytest.mark.parametrize(("column", "code"), [("at", "EVENT_TIME_RANGE"), ("until", "VALUE_RANGE")])
+def test_times_that_no_calendar_has_are_parked_before_anybody_reads_them(
+    column: str, code: str
+) -> None:
+    schema = Schema((Field("at", TIMESTAMP), Field("until", TIMESTAMP)))
+    stream = Stream("in", schema, "at", BoundedDisorder(max_ahead=None))
+    # Nanoseconds where milliseconds are meant, and long before there was a year 1.
+    times = [5, 1_700_000_000_000_000_000, None, -(10**15)]
+    frame = pl.DataFrame({"at": [1, 2, 3, 4], "until": [1, 2, 3, 4], "_taken": [0, 0, 0, 0]})
+    frame = frame.with_columns(pl.Series(column, times, pl.Int64))
+    whole = frame.with_columns(pl.col("at", "until").cast(pl.Datetime("ms", "UTC")))
+    found = seen(stream, whole)
+    assert found.dead is not None
+    parked = {error.split("]")[0][1:] for error in found.dead["error"]}
+    assert parked == ({code, "EVENT_TIME_NULL"} if column == "at" else {code})
+    assert found.rows.height + found.dead.height == 4
+    assert found.candidate == found.rows["_time"].max()
+    assert any("1700000000000000000" in row for row in found.dead["row"])
 
 
 def test_the_skew_of_both_halves_is_the_skew_of_the_whole() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -98,3 +100,29 @@ def test_a_layout_of_a_later_release_is_named() -> None:
 def test_the_state_of_another_operator_is_refused() -> None:
     with pytest.raises(StateError, match=r"STATE_FOREIGN.*max@2, not to sum@1"):
         decode(encode(STATE, "max@2"), "sum@1")
+
+
+# In a process of its own: where it goes wrong no thread of it ever runs again.
+WRITTEN_AND_READ = """
+import threading, time
+import polars as pl
+from penstock.kernel.codec import encode
+from penstock.kernel.port import State
+
+table = pl.DataFrame({"n": range(1000)})
+end = time.monotonic() + 0.5
+
+def read():
+    while time.monotonic() < end:
+        table.height
+
+readers = [threading.Thread(target=read) for _ in range(2)]
+for reader in readers:
+    reader.start()
+while time.monotonic() < end:
+    encode(State({"held": table}), "")
+"""
+
+
+def test_a_table_is_stored_while_other_threads_look_at_it() -> None:
+    subprocess.run([sys.executable, "-c", WRITTEN_AND_READ], check=True, timeout=60)

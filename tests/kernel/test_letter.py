@@ -30,6 +30,20 @@ def test_rows_are_written_as_json_whatever_their_columns() -> None:
     assert second["list"] is None
 
 
+def test_a_row_with_a_time_that_no_calendar_has_is_written_with_numbers() -> None:
+    rows = pl.DataFrame(
+        {
+            "at": pl.Series([1, 2**62, None], dtype=pl.Datetime("ms", "UTC")),
+            "day": pl.Series([1, 2, -(2**31)], dtype=pl.Int32).cast(pl.Date),
+        }
+    )
+    assert [json.loads(text) for text in row_json(rows, rows.columns)] == [
+        {"at": "1970-01-01T00:00:00.001+00:00", "day": "1970-01-02"},
+        {"at": 2**62, "day": 2},
+        {"at": None, "day": -(2**31)},
+    ]
+
+
 def test_bytes_inside_of_lists_are_written_too() -> None:
     rows = pl.DataFrame({"raws": [[b"a"], []], "inner": [{"raw": b"b"}, {"raw": None}]})
     assert [json.loads(text) for text in row_json(rows, rows.columns)] == [

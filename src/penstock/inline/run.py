@@ -32,6 +32,7 @@ from penstock.log.open import open_log
 from penstock.log.port import Log, Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
+from penstock.spark.input_schema import require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.output import ensure_topics, outlets
 
@@ -82,6 +83,7 @@ class InlineRun:
         self._out: Log = open_log(home)
         self._program = Program(physical)
         self._snapshots = Snapshots(checkpoint, physical)
+        require_inputs(self._log, physical)
         ensure_topics(input_log(self._out, physical), physical)
         self._outlets = outlets(physical)
         self._transaction: Transaction | None = None

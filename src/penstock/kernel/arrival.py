@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import polars as pl
 
 from penstock.kernel.expression import lower
-from penstock.kernel.letter import dead_letters
+from penstock.kernel.letter import dead_letters, outside_calendar
 from penstock.kernel.port import (
     CONTROL,
     END_OF_TIME,
@@ -27,6 +27,7 @@ from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated
 
 _MILLISECOND = timedelta(milliseconds=1)
 _SAYS = "_says"
+_OUTSIDE = "lies outside of the years 1 to 9999"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,10 @@ def observe(stream: Stream, rows: Frame, clock: int | None) -> Observed:
         rows = rows.with_columns(_millis(rows, stream.watermark.column).alias(_SAYS))
         usable &= (pl.col(_SAYS) <= latest).fill_null(value=True)
     data, control = _without_control(stream, rows)
+    # Neither Python nor polars can say a time outside: it must not get to a user's function.
+    strange = outside_calendar(data, stream.columns.names)
+    if strange is not None:
+        usable &= ~strange
     good = data.select(usable.fill_null(value=False)).to_series()
     parked = data.clear() if good.all() else data.filter(~good)
     data = data.filter(good) if parked.height else data
@@ -144,23 +149,25 @@ def _latest_allowed(stream: Stream, clock: int | None) -> int:
 def _letters(stream: Stream, parked: Frame) -> Frame:
     name = "taken by the log" if stream.event_time is None else f'event time "{stream.event_time}"'
     time = pl.col(TIME)
-    groups = (
-        (time.is_null(), f"[EVENT_TIME_NULL] {name} is null"),
-        (time < START_OF_TIME, f"[EVENT_TIME_RANGE] {name} lies before the start of time"),
-        (time >= START_OF_TIME, f"[EVENT_TIME_AHEAD] {name} lies too far ahead of the clock"),
+    error = (
+        pl.when(time.is_null())
+        .then(pl.lit(f"[EVENT_TIME_NULL] {name} is null"))
+        .when(time < START_OF_TIME)
+        .then(pl.lit(f"[EVENT_TIME_RANGE] {name} lies before the start of time"))
+        .when(_outside(parked, (stream.event_time or TAKEN,)))
+        .then(pl.lit(f"[EVENT_TIME_RANGE] {name} {_OUTSIDE}"))
+        .when(_outside(parked, stream.columns.names))
+        .then(pl.lit(f"[VALUE_RANGE] a time of the row {_OUTSIDE}"))
+        .otherwise(pl.lit(f"[EVENT_TIME_AHEAD] {name} lies too far ahead of the clock"))
     )
-    return pl.concat(
-        [
-            dead_letters(
-                parked.filter(where),
-                stream.columns.names,
-                step=stream.topic,
-                site=stream.site,
-                error=error,
-            )
-            for where, error in groups
-        ]
-    )
+    names = stream.columns.names
+    letters = dead_letters(parked, names, step=stream.topic, site=stream.site, error="")
+    return letters.with_columns(parked.select(error.alias("error")))
+
+
+def _outside(rows: Frame, columns: Sequence[str]) -> pl.Expr:
+    strange = outside_calendar(rows, columns)
+    return pl.lit(value=False) if strange is None else pl.lit(strange)
 
 
 def _skew(rows: Frame, clock: int | None) -> Skew:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,16 @@ def spread(last: Whole, size: int, slide: int, time: Whole) -> tuple[Whole, Whol
     return rows.astype(np.int64), starts[held]
 
 
+def _spans(window: Custom, time: int, row: dict[str, Any]) -> list[tuple[int, int]]:
+    """Ask the user's function for the windows of a row."""
+    spans = sorted({(int(start), int(end)) for start, end in window.assign(time, row)})
+    for start, end in spans:
+        if end < start:
+            message = f"window [{start}, {end}) ends before it starts"
+            raise ValueError(message)
+    return spans
+
+
 def _custom(
     frame: Frame, window: Custom, schema: Schema, clock: int, failed: list[Failure] | None
 ) -> Frame:
@@ -126,9 +136,7 @@ def _custom(
     found: list[tuple[int, int, int]] = []
     for row, values in enumerate(columns.iter_rows(named=True)):
         try:
-            spans = sorted(
-                {(int(start), int(end)) for start, end in window.assign(times[row], values)}
-            )
+            spans = _spans(window, times[row], values)
         except Exception as error:
             if failed is None:
                 raise

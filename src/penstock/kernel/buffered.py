@@ -20,6 +20,7 @@ from penstock.kernel.columns import frame_schema
 from penstock.kernel.count_buffer import Grouped, is_plain, run_counts
 from penstock.kernel.expression import lower
 from penstock.kernel.firing import AT, Results, firings_of
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.multiset import touched
 from penstock.kernel.port import CONTROL, TAKEN, TIME, Counts, Frame, State, Step, Time
 from penstock.model.aggregate import Aggregate
@@ -131,9 +132,7 @@ class BufferedAggregate:
             .group_by(self._by, maintain_order=True)
             .agg(_PLACES, (pl.col(_PLACES) < held).sum().cast(pl.Int64).alias(_HELD))
         )
-        return groups.join(
-            keys, on=self._by, how="left", nulls_equal=True, maintain_order="left"
-        ).with_columns(
+        return join(groups, keys, self._by, "left").with_columns(
             pl.col("_seen", "_fired").fill_null(0), pl.col("_full", "_fresh").fill_null(value=False)
         )
 

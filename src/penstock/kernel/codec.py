@@ -102,7 +102,10 @@ def _tables(blob: bytes, start: int, sizes: Mapping[str, int]) -> dict[str, Fram
 
 def _written(table: Frame) -> bytes:
     stream = io.BytesIO()
-    table.write_ipc_stream(stream, compression="uncompressed", compat_level=pl.CompatLevel.newest())
+    # polars locks a frame that it writes and then asks for Python's own lock, which a thread
+    # may hold that waits for the frame: it is given one that nobody else has.
+    own = table.clone()
+    own.write_ipc_stream(stream, compression="uncompressed", compat_level=pl.CompatLevel.newest())
     return stream.getvalue()
 
 

@@ -14,6 +14,7 @@ from datetime import timedelta
 import polars as pl
 
 from penstock.kernel.columns import frame_schema
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.letter import REASON
 from penstock.kernel.multiset import (
     ORDER,
@@ -116,11 +117,7 @@ class DedupOperator:
         given: list[Frame] = [pending.clear()]
         while pending.height:
             near = (pl.col(TIME) - pl.col(_GIVEN_AT)).abs() < within
-            copies = (
-                pending.select(*keys, TIME, ORDER)
-                .join(known, on=keys, nulls_equal=True)
-                .filter(near)
-            )
+            copies = join(pending.select(*keys, TIME, ORDER), known, keys, "inner").filter(near)
             pending = pending.join(copies, on=ORDER, how="anti", maintain_order="left")
             first = pending.unique(subset=keys, keep="first", maintain_order=True)
             given.append(first)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from penstock.kernel.assign import Whole
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.port import Frame
 from penstock.kernel.trigger.node import Mask
 
@@ -75,11 +76,8 @@ class KeyBook:
         if known.height > 2 * wanted.height:
             # The hash table is built of the right side: here the smaller one.
             rows = wanted.with_row_index(_ROW)
-            pairs = numbered.join(rows, on=self._names, how="inner", nulls_equal=True)
+            pairs = join(numbered, rows, self._names, "inner", in_order=False)
             found = np.full(wanted.height, -1, dtype=np.int64)
             found[pairs[_ROW].to_numpy()] = pairs[_NUMBER].to_numpy()
             return found
-        joined = wanted.join(
-            numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left"
-        )
-        return joined[_NUMBER].fill_null(-1).to_numpy()
+        return join(wanted, numbered, self._names, "left")[_NUMBER].fill_null(-1).to_numpy()

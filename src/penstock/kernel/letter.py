@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 import polars as pl
 
 from penstock.kernel.port import DEAD_COLUMNS, TIME, Frame
 
 REASON = "_reason"
+_EPOCH = date(1970, 1, 1)
+_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 LATE_COLUMNS: Mapping[str, pl.DataType] = {
     "step": pl.String(),
     "site": pl.String(),
@@ -47,10 +50,48 @@ def dead_letters(rows: Frame, columns: Sequence[str], *, step: str, site: str, e
 
 
 def row_json(rows: Frame, columns: Sequence[str]) -> pl.Series:
-    """Give each row as JSON; bytes are written in base64, NaN and infinity as text."""
+    """Give each row as JSON; bytes are written in base64, NaN and infinity as text.
+
+    A row with a time that no calendar has is written with its times as numbers.
+    """
     held = [name for name in columns if name in rows.columns]
     if not held:
         return pl.Series("row", ["{}"] * rows.height, dtype=pl.String)
+    strange = outside_calendar(rows, held)
+    if strange is None:
+        return _calendar_json(rows, held)
+    times = pl.selectors.by_dtype(pl.Date, pl.Datetime)
+    numbers = _calendar_json(rows.with_columns(times.to_physical()), held)
+    # polars panics on such a time even where the result is not used.
+    named = _calendar_json(rows.with_columns(pl.when(~strange).then(times)), held)
+    return named.zip_with(~strange, numbers)
+
+
+def outside_calendar(rows: Frame, columns: Sequence[str]) -> pl.Series | None:
+    """Say which rows hold a time outside of the years 1 to 9999; none where no row does."""
+    limits = {name: _limits(rows.schema[name]) for name in columns if name in rows.columns}
+    found = [
+        ~pl.col(name).to_physical().is_between(*limit).fill_null(value=True)
+        for name, limit in limits.items()
+        if limit is not None
+    ]
+    if not found:
+        return None
+    strange = rows.select(pl.any_horizontal(found).alias("strange")).to_series()
+    return strange if strange.any() else None
+
+
+def _limits(dtype: pl.DataType) -> tuple[int, int] | None:
+    """Give the first and the last number of a time that Python, and JSON, can say."""
+    if isinstance(dtype, pl.Date):
+        return (date.min - _EPOCH).days, (date.max - _EPOCH).days
+    if isinstance(dtype, pl.Datetime):
+        unit = _PER_DAY[dtype.time_unit or "us"]
+        return (date.min - _EPOCH).days * unit, ((date.max - _EPOCH).days + 1) * unit - 1
+    return None
+
+
+def _calendar_json(rows: Frame, held: Sequence[str]) -> pl.Series:
     if any(_holds_bytes(rows.schema[name], top=True) for name in held):
         # polars cannot write bytes inside of lists and structs.
         texts = [json.dumps(row, default=_text) for row in rows.select(held).iter_rows(named=True)]

@@ -66,7 +66,7 @@ def _windows(start: Whole, end: Whole) -> Whole:
         starts = pl.Series(start).unique().sort().to_numpy()
         return np.searchsorted(starts, start).astype(np.int64)
     bounds = pl.DataFrame({START: start, END: end})
-    numbered = bounds.unique().with_row_index("_window")
+    numbered = bounds.unique(maintain_order=True).with_row_index("_window")
     joined = bounds.join(numbered, on=[START, END], how="left", maintain_order="left")
     return joined["_window"].to_numpy().astype(np.int64)
 
@@ -96,7 +96,11 @@ def _by_order(panes: Panes, wanted: Spot, codes: tuple[Whole, Whole], watermark:
     missing = np.flatnonzero(~hit)
     if len(missing):
         _, first, place = np.unique(asked[missing], return_index=True, return_inverse=True)
-        found[missing] = _begin(panes, wanted.at(missing[first]), watermark)[place]
+        # Panes begin in the order of their first rows.
+        order = np.argsort(first)
+        begun = np.empty(len(first), dtype=np.int64)
+        begun[order] = _begin(panes, wanted.at(missing[first[order]]), watermark)
+        found[missing] = begun[place]
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.port import WEIGHT, Frame
 
 ORDER = "_order"
@@ -130,9 +131,7 @@ def touched(held: Frame, delta: Frame, keys: Sequence[str]) -> tuple[Frame, Fram
     if held.is_empty():
         return held, held
     groups = delta.select(keys).unique().with_columns(pl.lit(value=True).alias(_MINE))
-    mine = held.select(keys).join(
-        groups, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    )[_MINE]
+    mine = join(held.select(keys), groups, keys, "left")[_MINE]
     return held.filter(mine), held.filter(mine.is_null())
 
 

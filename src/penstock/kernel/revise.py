@@ -68,7 +68,6 @@ class RevisedWork(Work):
     def __init__(self, shape: Shape, tables: Mapping[str, Frame], course: Course) -> None:
         super().__init__(shape, tables, course)
         self._parts = Parts(tables.get(_PARTS))
-        self._dead = np.empty(0, dtype=np.int64)
 
     def place(self, new: Spot, weight: Whole) -> Placed:
         """Add rows to their parts, and let the panes of their keys be what the parts make."""
@@ -82,7 +81,7 @@ class RevisedWork(Work):
         merged = merged_windows(self, parts.spots(there))
         follows, stands = self._settled(new.key, there, merged)
         heirs, stands = follows[before], stands[merged.into]
-        after = np.where(mine, NO_PANE, before)
+        after = np.where(mine & ~self._told_once(), NO_PANE, heirs)
         # What a window refuses keeps the pane it had: a new part has none.
         after[there] = heirs[there]
         after[there[stands >= 0]] = self.panes[PANE][stands[stands >= 0]]
@@ -92,7 +91,7 @@ class RevisedWork(Work):
             parts[PART][of],
             self._moved(there, before, follows),
         )
-        self._forget(there[(stands < 0) & (after[there] == NO_PANE)], of)
+        self._forget(there[(stands < 0) & (after[there] == NO_PANE)])
         return placed
 
     def _settled(self, keys: Whole, there: Whole, merged: Merged) -> tuple[Whole, Whole]:
@@ -139,19 +138,20 @@ class RevisedWork(Work):
         at = self.panes.find(numbers)
         return Share(at, np.concatenate([rows, np.ones_like(rows)]))
 
-    def _forget(self, refused: Whole, of: Whole) -> None:
-        """Forget parts of windows that have left, and those that nothing is left of."""
-        parts = self._parts
-        gone = np.zeros(len(parts), dtype=np.bool_)
-        gone[refused] = True
-        gone[of] |= parts[NET][of] == 0
-        self._dead = parts[PART][gone & (parts[NET] == 0)]
-        parts.keep(~gone)
+    def _forget(self, refused: Whole) -> None:
+        """Forget parts of windows that refuse them.
 
-    @override
-    def add_accumulators(self, intake: Intake) -> None:
-        super().add_accumulators(intake)
-        self.store.drop(self._dead)
+        One that nothing is left of stays until its window leaves: what was taken back may
+        not be what came, but what is still to come.
+        """
+        kept = np.ones(len(self._parts), dtype=np.bool_)
+        kept[refused] = False
+        self._parts.keep(kept)
+
+    def _told_once(self) -> Mask:
+        """Which parts nothing is left of, but that what left them is told with their pane."""
+        nothing: Mask = self._parts[NET] == 0
+        return nothing if self.shape.refinement.mode == "discarding" else nothing & False
 
     @override
     def join_accumulators(self, old: Whole, new: Whole) -> None:
@@ -159,7 +159,9 @@ class RevisedWork(Work):
 
     @override
     def drop_accumulators(self, numbers: Whole) -> None:
-        self.store.drop(self._parts[PART][np.isin(self._parts[PANE], numbers)])
+        mine = np.isin(self._parts[PANE], numbers)
+        self.store.drop(self._parts[PART][mine])
+        self._parts.keep(~(mine & self._told_once()))
 
     @override
     def accumulators(self, numbers: Whole) -> Groups:

@@ -21,6 +21,7 @@ from penstock.model.hazard import may_lose_data
 from penstock.model.parts import triggers_in
 from penstock.model.refine import Refinement
 from penstock.model.trigger import (
+    AfterDelay,
     AfterEventTime,
     AfterWatermark,
     Never,
@@ -87,6 +88,11 @@ class Shape:
     def periodic(self) -> bool:
         """Whether panes are given out as event time goes by, with or without news."""
         return any(isinstance(part, AfterEventTime) for part in triggers_in(self.relation.when))
+
+    @cached_property
+    def timers(self) -> bool:
+        """Whether a pane may wait for the clock."""
+        return any(isinstance(part, AfterDelay) for part in triggers_in(self.relation.when))
 
     @cached_property
     def may_finish(self) -> bool:

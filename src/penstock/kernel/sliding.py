@@ -15,6 +15,7 @@ import polars as pl
 from penstock.kernel.assign import millis
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.firing import AT, FIRST, LAST, Results, Whole
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.interval import members_within
 from penstock.kernel.letter import REASON
 from penstock.kernel.port import (
@@ -231,9 +232,7 @@ class SlidingAggregate:
         groups = ends.select(self._by).unique(maintain_order=True).with_row_index(_GROUP)
         counted: list[tuple[Whole, Whole]] = []
         for frame, time in ((rows, AT), (ends, LAST)):
-            joined = frame.select(*self._by, time).join(
-                groups, on=self._by, how="left", nulls_equal=True, maintain_order="left"
-            )
+            joined = join(frame.select(*self._by, time), groups, self._by, "left")
             number = joined[_GROUP].cast(pl.Int64).fill_null(groups.height)
             counted.append((number.to_numpy(), joined[time].to_numpy()))
         return counted[0], counted[1]

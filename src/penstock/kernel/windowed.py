@@ -6,11 +6,11 @@ import polars as pl
 
 from penstock.kernel.arrive import take
 from penstock.kernel.emit import empty_output
+from penstock.kernel.overlap import OverlapWork
 from penstock.kernel.pack import pack
 from penstock.kernel.port import Counts, Frame, State, Step, Time
 from penstock.kernel.revise import RevisedWork
 from penstock.kernel.shape import Shape
-from penstock.kernel.shared import SharedWork
 from penstock.kernel.work import Work
 from penstock.model.aggregate import Aggregate
 
@@ -24,9 +24,10 @@ class WindowedAggregate:
 
     def __init__(self, relation: Aggregate, keep_late_ms: int) -> None:
         self._shape = Shape(relation, keep_late_ms)
+        self._nothing = empty_output(self._shape)
         self._kind = Work
         if self._shape.shared:
-            self._kind = SharedWork
+            self._kind = OverlapWork
         elif self._shape.revised:
             self._kind = RevisedWork
 
@@ -49,7 +50,7 @@ class WindowedAggregate:
             take(work, delta)
         if course.final > course.rows or self._shape.merging:
             work.advance(course.final)
-        return _step(work, _later(state.time, time))
+        return _step(work, self._nothing, _later(state.time, time))
 
 
 def _later(before: Time, now: Time) -> Time:
@@ -57,10 +58,10 @@ def _later(before: Time, now: Time) -> Time:
     return Time(max(before.watermark, now.watermark), max(before.clock, now.clock))
 
 
-def _step(work: Work, time: Time) -> Step:
+def _step(work: Work, nothing: Frame, time: Time) -> Step:
     aside = work.aside
     outputs = [frame for frame in work.emitter.output if frame.height]
-    output = pl.concat(outputs) if outputs else empty_output(work.shape)
+    output = pl.concat(outputs) if outputs else nothing
     late = pl.concat(aside.late) if aside.late else None
     dead = pl.concat(aside.dead) if aside.dead else None
     late_rows = aside.late_packed + (0 if late is None else late.height)

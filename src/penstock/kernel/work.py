@@ -70,6 +70,8 @@ class Work:
 
     def clock_due(self) -> bool:
         """Whether a pane waits for a time of the clock that has come."""
+        if not self.shape.timers:
+            return False
         live = ~self.panes[FINISHED]
         deadline = self.shape.machine.wake_at(
             self.panes.trigger(), live, after=self.course.clock_before
@@ -80,12 +82,13 @@ class Work:
         """Give the clock time at which something is due although no row comes."""
         if not len(self.panes):
             return None
-        live = ~self.panes[FINISHED]
-        deadline = self.shape.machine.wake_at(self.panes.trigger(), live, after=self.course.clock)
-        times = [] if deadline is None else [deadline]
+        times = []
+        if self.shape.timers:
+            live, after = ~self.panes[FINISHED], self.course.clock
+            times.append(self.shape.machine.wake_at(self.panes.trigger(), live, after))
         if self.shape.by_clock:
             times.append(int(self.panes[END].min()))
-        return min(times, default=None)
+        return min((time for time in times if time is not None), default=None)
 
     def take(self, intake: Intake) -> None:
         """Let panes take what came in one round, and give out those that are due."""

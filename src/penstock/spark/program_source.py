@@ -66,6 +66,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         begin = ProgramOffset.from_json(start)
         if begin.ended or self._options.until == "drained":
             return start
+        begin.require_same_topics(self._log)
         left = self._left_at(begin)
         # A clock set backwards must not take back what has happened.
         now = max(begin.clock, self._clock.now())

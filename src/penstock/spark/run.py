@@ -17,6 +17,7 @@ from penstock.spark.chains import Chains
 from penstock.spark.cores import available_cores
 from penstock.spark.file_clock import FileClock
 from penstock.spark.identity import identify
+from penstock.spark.input_schema import require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.level import STATE_DDL, Level
@@ -26,7 +27,7 @@ from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions, Until
 from penstock.spark.program_progress import program_progress
 from penstock.spark.program_sink import ProgramSink
-from penstock.spark.progress_file import Left, Start, read_start, write_start
+from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.session import spark_session
 from penstock.spark.stored_program import store_program
@@ -79,6 +80,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
     identity = identify(files, physical)
     kept = identity.applied(physical)
     log = input_log(parts.format.log_of(str(home)), kept)
+    require_inputs(log, kept)
     ensure_topics(log, kept)
     _ensure_start(files, log, kept)
     options = ProgramOptions(
@@ -146,7 +148,10 @@ def _followed(frame: DataFrame, physical: Physical, options: ProgramOptions) -> 
 
 
 def _ensure_start(files: JobFiles, log: Log, physical: Physical) -> None:
-    if read_start(files.start) is not None:
+    known = read_start(files.start)
+    if known is not None:
+        left = left_before(files)
+        (known.offset if left is None else left.at).require_same_topics(log)
         return
     topics = sorted({scan.stream.topic for scan in physical.scans})
     positions = {place: bound.start for place, bound in log.snapshot(topics).items()}

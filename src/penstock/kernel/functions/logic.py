@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -35,7 +34,8 @@ def _comparison(compare: _Compare, mirrored: _Compare) -> Lowering:
             return pl.lit(None, dtype=pl.Boolean)
         shared = common_type(one.type, other.type)
         left, right = one.as_type(shared), other.as_type(shared)
-        # A constant compared with a column of nulls only gives polars one value, not a column.
+        # A constant compared with a column of nulls only gives polars one value, not a column;
+        # and == would be turned round by Python where one side is a `when`.
         constant = not left.meta.root_names() and right.meta.root_names()
         return mirrored(right, left) if constant else compare(left, right)
 
@@ -90,12 +90,12 @@ def _nullif(arguments: Arguments, gives: Type) -> pl.Expr:
 
 
 LOGIC: Mapping[str, Lowering] = {
-    "eq": _comparison(operator.eq, operator.eq),
-    "ne": _comparison(operator.ne, operator.ne),
-    "lt": _comparison(operator.lt, operator.gt),
-    "le": _comparison(operator.le, operator.ge),
-    "gt": _comparison(operator.gt, operator.lt),
-    "ge": _comparison(operator.ge, operator.le),
+    "eq": _comparison(pl.Expr.eq, pl.Expr.eq),
+    "ne": _comparison(pl.Expr.ne, pl.Expr.ne),
+    "lt": _comparison(pl.Expr.lt, pl.Expr.gt),
+    "le": _comparison(pl.Expr.le, pl.Expr.ge),
+    "gt": _comparison(pl.Expr.gt, pl.Expr.lt),
+    "ge": _comparison(pl.Expr.ge, pl.Expr.le),
     "and": _and,
     "or": _or,
     "not": _not,

@@ -27,7 +27,7 @@ _FEW = 64
 """Up to so many windows are looked for one by one."""
 
 
-class SharedWork(Work):
+class OverlapWork(Work):
     """A step over slices that hopping windows share. A slice leaves with its last window."""
 
     def __init__(self, shape: Shape, tables: Mapping[str, Frame], course: Course) -> None:
