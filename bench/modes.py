@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -27,20 +28,20 @@ from penstock.spark.run import start
 from penstock.spark.session import spark_session, stop_session
 
 _EVENTS = pa.schema([("user", pa.string()), ("amount", pa.float64()), ("sent", pa.int64())])
-_RESULTS = pa.schema(
-    [("user", pa.string()), ("total", pa.float64()), ("n", pa.int64()), ("sent", pa.int64())]
-)
+_RESULTS = pa.schema([("user", pa.string()), ("total", pa.float64()), ("n", pa.int64())])
 _USERS = 100
 _PATIENCE = 120.0
 _SHARED_RATE = 50
 _SPARK_RATE = 1000
+_Reaction: TypeAlias = tuple[str, int, int]
+"""A user, how many of its events are counted, and when that was seen."""
 _METHOD = (
-    "One program, a running sum and count by user that answers every event, on the same topic and"
+    "One program, a running sum and count by user, on the same topic and"
     " the same log (`fsync=os`), by turns: an event at a time in one process (`penstock.inline`),"
     " which makes each result visible at once, and micro-batches on Spark, whose results are seen"
     " exactly once. A process of its own appends events at a steady rate, a third reads results and"
-    " reacts. The decision latency of an event runs from before its append to its result in the"
-    " hand of who reacts. Throughput is that of a backlog, start-up left out. A batch that is run"
+    " reacts. The decision latency of an event runs from before its append to the first result that"
+    " counts it in the hand of who reacts. Throughput is that of a backlog, start-up left out. A batch that is run"
     " once in a period P decides P / 2 + its run time after the event, on average: the run time"
     " over the backlog is given for that."
 )
@@ -59,10 +60,7 @@ def program() -> Physical:
     """Give the program that both modes run."""
     app = ps.App("modes")
     events = app.stream("events", schema=_EVENTS)
-    totals = events.group_by("user").agg(
-        total=ps.sum("amount"), n=ps.count(), sent=ps.last("sent", by="arrival")
-    )
-    totals.to("out")
+    events.group_by("user").agg(total=ps.sum("amount"), n=ps.count()).to("out")
     return app.physical()
 
 
@@ -156,11 +154,29 @@ def _latencies(scale: Scale, mode: _Mode, events: int, rate: int) -> list[float]
         with mode.live(home, "live"):
             near.recv()
             feeder.start()
-            found: list[float] = near.recv()
+            reactions: list[_Reaction] = near.recv()
         feeder.join()
         listener.join()
-    # The first find code unloaded and no worker started.
-    return found[warm:]
+        # The first find code unloaded and no worker started.
+        return _waited(home, reactions)[warm:]
+
+
+def _waited(home: Path, reactions: list[_Reaction]) -> list[float]:
+    """Give how long each event waited for the first result that counts it."""
+    sent: dict[str, list[int]] = {}
+    latencies: dict[int, float] = {}
+    with open_log(home) as log:
+        rows = log.read("events", 0, 0, ReadLimit()).rows.select(["user", "sent"])
+    for user, at in zip(
+        rows.column("user").to_pylist(), rows.column("sent").to_pylist(), strict=True
+    ):
+        sent.setdefault(user, []).append(at)
+    counted = dict.fromkeys(sent, 0)
+    for user, n, now in reactions:
+        for at in sent[user][counted[user] : n]:
+            latencies[at] = (now - at) / 1e6
+        counted[user] = max(counted[user], n)
+    return [latencies[at] for at in sorted(latencies)]
 
 
 def _drained(scale: Scale, mode: _Mode, backlog: int) -> tuple[float, float]:
@@ -200,19 +216,20 @@ def _feed(home: Path, events: int, rate: int) -> None:
 
 
 def _react(far: Connection, home: Path, events: int) -> None:
-    """Read results as they come, and note how old their events are."""
-    latencies: list[float] = []
+    """Read results as they come, and note when, until all events are counted."""
+    reactions: list[_Reaction] = []
+    counted: dict[str, int] = {}
     with open_log(home) as log:
         place, offset = TopicPartition("out", 0), 0
         far.send("ready")
-        while len(latencies) < events:
-            if not log.wait({place: offset}, _PATIENCE):
-                break
-            chunk = log.read(*place, offset, ReadLimit(columns=("sent",)))
+        while sum(counted.values()) < events and log.wait({place: offset}, _PATIENCE):
+            chunk = log.read(*place, offset, ReadLimit(columns=("user", "n")))
             now = time.monotonic_ns()
-            latencies += [(now - sent) / 1e6 for sent in chunk.rows.column("sent").to_pylist()]
             offset = chunk.next_offset
-    far.send(latencies)
+            for row in chunk.rows.to_pylist():
+                reactions.append((row["user"], row["n"], now))
+                counted[row["user"]] = row["n"]
+    far.send(reactions)
 
 
 def _inline(home: Path, name: str, options: InlineOptions) -> InlineRun:

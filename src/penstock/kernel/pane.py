@@ -1,7 +1,7 @@
 """The panes of one bucket while a step is done: one row each, in columns of numbers.
 
-A pane is what one key has in one window. Its number (`_pane`) is never used again, and panes
-stand in the order of their numbers.
+A pane is what one key has in one window. Its number (`_pane`) names its accumulators and the
+results given of it for as long as it lives; panes stand in the order of their numbers.
 """
 
 from __future__ import annotations
