@@ -177,8 +177,10 @@ def test_a_damaged_checkpoint_of_spark_stops_the_program_and_its_copy_brings_it_
             file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
     append(log, given[40:])
     before = stored_rows(log, "counts")
-    with pytest.raises(RunError, match="SPARK_QUERY_FAILED"):
+    with pytest.raises(RunError, match="SPARK_QUERY_FAILED") as caught:
         jobs.run(windowed())
+    assert_plain(caught.value)
+    assert "state" in caught.value.fact
     assert stored_rows(log, "counts") == before
     shutil.rmtree(jobs.checkpoint)
     shutil.copytree(tmp_path / "copy", jobs.checkpoint)

@@ -47,7 +47,10 @@ def test_tumbling_windows_lie_side_by_side_before_and_after_zero() -> None:
 @pytest.mark.parametrize(("offset", "starts"), [(3, [-7, 3, 3]), (-3, [-3, -3, 7])])
 def test_an_offset_moves_windows(offset: int, starts: list[int]) -> None:
     found = windows(Tumbling(span(10), span(offset)), 2, 3, 7)
-    expected = [start if start <= time else start - 10 for start, time in zip(starts, (2, 3, 7))]
+    expected = [
+        start if start <= time else start - 10
+        for start, time in zip(starts, (2, 3, 7), strict=True)
+    ]
     assert [start for _, start, _ in found] == expected
 
 

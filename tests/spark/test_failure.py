@@ -32,6 +32,42 @@ JAVA = """\
 \tat org.apache.spark.sql.errors.QueryExecutionErrors$.divideByZero(Q.scala:1)
 """
 
+NO_READER = (
+    OURS.partition("\n\n")[0]
+    + """
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/venv/site-packages/pyspark/sql/streaming/python_streaming_source_runner.py", line 295
+    reader.stop()
+UnboundLocalError: cannot access local variable 'reader' where it is not associated with a value
+"""
+)
+WAITING = """\
+Traceback (most recent call last):
+  File "/venv/site-packages/penstock/spark/program_sink.py", line 50, in __call__
+    rows.collect()
+py4j.protocol.Py4JJavaError: An error occurred while calling o183.collectToPython.
+: org.apache.spark.SparkException: [CANNOT_LOAD_STATE_STORE] Loading state failed.  SQLSTATE: 58030
+\tat org.apache.spark.Something(Somewhere.scala:1)
+Caused by: java.lang.RuntimeException: wrapped
+\tat org.apache.spark.Something(Somewhere.scala:1)
+Caused by: java.io.IOException: Stream is corrupted
+\t... 36 more
+"""
+
+
+def test_why_a_reader_was_not_made_is_told() -> None:
+    error = run_error(RuntimeError(NO_READER))
+    assert error.fact == 'the query stopped: [TOPIC_MISSING] topic "vews" does not exist'
+    assert error.hint == 'Did you mean "views"?'
+
+
+def test_what_java_raised_while_python_waited_is_told_with_its_cause() -> None:
+    error = run_error(RuntimeError(WAITING))
+    assert error.fact == "the query stopped: Loading state failed. Stream is corrupted"
+
 
 def test_the_users_exception_and_line_are_told_in_one_line() -> None:
     error = run_error(RuntimeError(PYTHON))

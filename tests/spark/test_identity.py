@@ -9,8 +9,8 @@ from penstock.errors import StateError
 from penstock.model.physical import Physical, Settings
 from penstock.spark.identity import identify
 from penstock.spark.job_files import JobFiles
-from penstock.spark.progress_file import left_at
 from penstock.spark.program_offset import ProgramOffset
+from penstock.spark.progress_file import left_at
 
 
 def program(window: str = "1 minute", *, parallelism: int = 2) -> Physical:

@@ -15,13 +15,19 @@ _JAVA = re.compile(r"^\s*(?:at |\.\.\. \d+ more|Caused by: |JVM stacktrace)")
 _SPARK_CONDITION = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
 _NOT_THE_USER = ("/pyspark/", "/penstock/", "/py4j/", "/cloudpickle/", "<frozen", "<string>")
 _TRACEBACK = "Traceback (most recent call last):"
+_NO_READER = "UnboundLocalError: cannot access local variable 'reader'"
+_JAVA_RAISED = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(?P<text>.+)$")
+_SQL_STATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 _DEEPEST = 20
 
 
 def run_error(error: BaseException) -> RunError:
     """Turn what Spark raised into an error of ours; the original stays for `--debug`."""
     text = _whole_text(error)
-    _, found, traceback = text.rpartition(_TRACEBACK)
+    before, found, traceback = text.rpartition(_TRACEBACK)
+    if _NO_READER in traceback and _TRACEBACK in before:
+        # Spark stops a reader that was never made, and so hides why it was not.
+        _, _, traceback = before.rpartition(_TRACEBACK)
     if found:
         return _from_python(traceback)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -54,6 +60,8 @@ def _from_python(traceback: str) -> RunError:
     raised = _RAISED.match(lines[at])
     assert raised is not None
     kind, text = raised["kind"].rpartition(".")[2], raised["text"].strip()
+    if kind == "Py4JJavaError":
+        return _from_java(lines[at + 1 :])
     ours = _OURS.match(text)
     hint = lines[at + 1].strip() if ours and at + 1 < len(lines) else ""
     fact = text if ours else f"{kind}: {text}" if text else kind
@@ -62,6 +70,18 @@ def _from_python(traceback: str) -> RunError:
         "SPARK_QUERY_FAILED",
         f"the query stopped: {fact}{place}",
         hint="" if _JAVA.match(hint) else hint,
+    )
+
+
+def _from_java(lines: list[str]) -> RunError:
+    """Tell what Java raised while Python waited for it, and the cause of it."""
+    told = [match["text"] for line in lines if (match := _JAVA_RAISED.match(line))]
+    facts = dict.fromkeys(_SQL_STATE.sub("", _SPARK_CONDITION.sub("", text)) for text in told)
+    ends = [fact for number, fact in enumerate(facts) if number in (0, len(facts) - 1)]
+    return RunError(
+        "SPARK_QUERY_FAILED",
+        f"the query stopped: {' '.join(ends) or 'Spark failed'}",
+        hint="Run again with --debug to see where in Spark.",
     )
 
 

@@ -9,6 +9,7 @@ from penstock.kernel.fold.grouping import group, group_anyhow, join
 from penstock.kernel.port import Frame
 
 MANY = 30_000
+NAN = float("nan")
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -62,3 +63,17 @@ def test_nulls_are_equal() -> None:
     assert join(left, right, ["a"], "left").rows() == [(1, "x", None), (None, "y", 8), (2, "z", 9)]
     assert join(left, right, ["a"], "semi")["v"].to_list() == ["y", "z"]
     assert join(left, right, ["a"], "anti")["v"].to_list() == ["x"]
+
+
+@pytest.mark.parametrize("height", [1, 3])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_nan_finds_nan_even_in_sorted_columns(height: int, in_order: bool) -> None:
+    known = pl.DataFrame({"x": [NAN, 1.0, 2.0][:height], "n": [7, 1, 2][:height]}).sort("x")
+    wanted = pl.DataFrame({"x": [NAN, 1.0][: max(1, height - 1)]}).sort("x")
+    left = join(wanted, known, ["x"], "left", in_order=in_order)
+    inner = join(wanted, known, ["x"], "inner", in_order=in_order)
+    for found in (left, inner):
+        assert found.columns == ["x", "n"]
+        assert sorted(found["n"].to_list()) == sorted([7, 1][: max(1, height - 1)])
+    assert join(wanted, known, ["x"], "semi").height == wanted.height
+    assert join(wanted, known, ["x"], "anti").height == 0
