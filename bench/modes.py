@@ -31,6 +31,7 @@ _EVENTS = pa.schema([("user", pa.string()), ("amount", pa.float64()), ("sent", p
 _RESULTS = pa.schema([("user", pa.string()), ("total", pa.float64()), ("n", pa.int64())])
 _USERS = 100
 _PATIENCE = 120.0
+_WARM_UPS = 5
 _SHARED_RATE = 50
 _SPARK_RATE = 1000
 _Reaction: TypeAlias = tuple[str, int, int]
@@ -41,9 +42,9 @@ _METHOD = (
     " which makes each result visible at once, and micro-batches on Spark, whose results are seen"
     " exactly once. A process of its own appends events at a steady rate, a third reads results and"
     " reacts. The decision latency of an event runs from before its append to the first result that"
-    " counts it in the hand of who reacts. Throughput is that of a backlog, start-up left out. A batch that is run"
-    " once in a period P decides P / 2 + its run time after the event, on average: the run time"
-    " over the backlog is given for that."
+    " counts it in the hand of who reacts. Throughput is that of a backlog, start-up left out. A"
+    " batch that is run once in a period P decides P / 2 + its run time after the event, on average:"
+    " the run time over the backlog is given for that."
 )
 
 
@@ -143,22 +144,23 @@ def _percentiles(label: str, rounds: list[list[float]]) -> Iterator[Measure]:
 
 def _latencies(scale: Scale, mode: _Mode, events: int, rate: int) -> list[float]:
     """Give the milliseconds from each event to the reaction to it."""
-    warm = max(20, events // 10)
+    # The first events find code unloaded and no worker started.
+    parts = [*([10] * _WARM_UPS), events]
     with scale.home() as home:
         _create_topics(home)
         near, far = SPAWN.Pipe()
-        feeder = SPAWN.Process(target=_feed, args=(home, warm + events, rate), daemon=True)
-        listener = SPAWN.Process(target=_react, args=(far, home, warm + events), daemon=True)
+        listener = SPAWN.Process(target=_react, args=(far, home, parts), daemon=True)
         listener.start()
         far.close()
         with mode.live(home, "live"):
-            near.recv()
-            feeder.start()
+            for part in parts:
+                near.recv()
+                feeder = SPAWN.Process(target=_feed, args=(home, part, rate), daemon=True)
+                feeder.start()
+                feeder.join()
             reactions: list[_Reaction] = near.recv()
-        feeder.join()
         listener.join()
-        # The first find code unloaded and no worker started.
-        return _waited(home, reactions)[warm:]
+        return _waited(home, reactions)[-events:]
 
 
 def _waited(home: Path, reactions: list[_Reaction]) -> list[float]:
@@ -215,20 +217,22 @@ def _feed(home: Path, events: int, rate: int) -> None:
             log.append("events", 0, _event_rows(number, 1))
 
 
-def _react(far: Connection, home: Path, events: int) -> None:
-    """Read results as they come, and note when, until all events are counted."""
+def _react(far: Connection, home: Path, parts: list[int]) -> None:
+    """Read results as they come, and note when; say so when a part of the events is counted."""
     reactions: list[_Reaction] = []
     counted: dict[str, int] = {}
     with open_log(home) as log:
-        place, offset = TopicPartition("out", 0), 0
-        far.send("ready")
-        while sum(counted.values()) < events and log.wait({place: offset}, _PATIENCE):
-            chunk = log.read(*place, offset, ReadLimit(columns=("user", "n")))
-            now = time.monotonic_ns()
-            offset = chunk.next_offset
-            for row in chunk.rows.to_pylist():
-                reactions.append((row["user"], row["n"], now))
-                counted[row["user"]] = row["n"]
+        place, offset, expected = TopicPartition("out", 0), 0, 0
+        for part in parts:
+            far.send("ready")
+            expected += part
+            while sum(counted.values()) < expected and log.wait({place: offset}, _PATIENCE):
+                chunk = log.read(*place, offset, ReadLimit(columns=("user", "n")))
+                now = time.monotonic_ns()
+                offset = chunk.next_offset
+                for row in chunk.rows.to_pylist():
+                    reactions.append((row["user"], row["n"], now))
+                    counted[row["user"]] = row["n"]
     far.send(reactions)
 
 

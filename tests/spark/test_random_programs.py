@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from typing_extensions import override
 
 from penstock.kernel.batch import Arrival, Input, Memory, run_batch
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TAKEN, Time
@@ -51,7 +53,22 @@ ROWS = disordered_rows(
     step=2_500,
     max_rows=24,
 ).filter(lambda rows: len(rows) > 2 * ROWS_A_BATCH)
-STEPS = st.lists(chains(), min_size=PROGRAMS, max_size=PROGRAMS)
+
+
+@dataclass(frozen=True, repr=False)
+class Programs:
+    """Some programs; what is shown of them is what they amount to."""
+
+    steps: tuple[Step, ...]
+
+    @override
+    def __repr__(self) -> str:
+        return "\n".join(step.sql for step in self.steps)
+
+
+STEPS = st.lists(chains(), min_size=PROGRAMS, max_size=PROGRAMS).map(
+    lambda steps: Programs(tuple(steps))
+)
 SETTINGS = st.builds(
     Settings,
     buckets=st.sampled_from([2, 5]),
@@ -68,11 +85,11 @@ SETTINGS = st.builds(
 def test_random_programs_give_on_spark_what_the_kernel_gives(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
-    steps: list[Step],
+    programs: Programs,
     rows: list[Row],
     how: Settings,
 ) -> None:
-    check(spark, tmp_path_factory.mktemp("random"), steps, rows, how)
+    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, how)
 
 
 @pytest.mark.spark
@@ -83,15 +100,15 @@ def test_random_programs_give_on_spark_what_the_kernel_gives(
 def test_1500_random_programs_give_on_spark_what_the_kernel_gives(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
-    steps: list[Step],
+    programs: Programs,
     rows: list[Row],
     how: Settings,
 ) -> None:
-    check(spark, tmp_path_factory.mktemp("random"), steps, rows, how)
+    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, how)
 
 
 def check(
-    spark: SparkSession, folder: Path, steps: list[Step], rows: list[Row], how: Settings
+    spark: SparkSession, folder: Path, steps: Sequence[Step], rows: list[Row], how: Settings
 ) -> None:
     """Run several programs as one on Spark, and each batch again without it."""
     sinks = tuple(Sink(step.relation, f"out{number}") for number, step in enumerate(steps))

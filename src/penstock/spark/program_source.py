@@ -78,7 +78,9 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             due = left is not None and left.wake_at is not None and left.wake_at <= now
         positions = admit_program(self._log, begin.positions, ends, self._options.limits)
         ended = self._options.until == "end" and not _has_more_than(positions, ends)
-        if not (due or ended or positions != begin.positions):
+        # Spark runs a first batch even where nothing has come yet: it needs a time, too.
+        first = begin.marks is None
+        if not (first or due or ended or positions != begin.positions):
             return start
         marks = self._marks(left, now)
         return ProgramOffset(positions, begin.topics, now, marks, ended).to_json()

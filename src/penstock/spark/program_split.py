@@ -1,8 +1,10 @@
-"""What one reading task of a program does: a range of offsets for one scan."""
+"""What one reading task of a program does: ranges of offsets, each for one scan."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
@@ -11,9 +13,22 @@ from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.split import Split, plan_splits
 
 
+class Range(NamedTuple):
+    """Offsets of one partition to be read for one scan."""
+
+    scan: str
+    topic: str
+    split: Split
+
+    @property
+    def rows(self) -> int:
+        """How many offsets there are in it."""
+        return self.split.stop - self.split.start
+
+
 @dataclass(frozen=True)
 class ProgramSplit(InputPartition):
-    """Offsets to read for one scan, none where the batch only tells the time.
+    """What one task reads: nothing where the batch only tells the time.
 
     `number` puts the packets of tasks in order; the first tells the others' time.
     """
@@ -21,9 +36,7 @@ class ProgramSplit(InputPartition):
     number: int
     batch: Batch
     at: ProgramOffset
-    scan: str = ""
-    topic: str = ""
-    range: Split | None = None
+    ranges: tuple[Range, ...] = ()
 
     @property
     def first(self) -> bool:
@@ -32,7 +45,7 @@ class ProgramSplit(InputPartition):
 
 
 def plan_program_splits(
-    scans: tuple[tuple[str, str], ...],
+    scans: Sequence[tuple[str, str]],
     start: ProgramOffset,
     end: ProgramOffset,
     batch: Batch,
@@ -41,19 +54,27 @@ def plan_program_splits(
 ) -> list[ProgramSplit]:
     """Give the tasks of a batch: at least one, since the time reaches every bucket.
 
-    `scans` are ids with their topics.
+    `scans` are ids with their topics. Short ranges share a task: each one costs a start.
     """
     ranges = [
-        (scan, topic, split)
+        Range(scan, topic, split)
         for scan, topic in scans
         for split in plan_splits(_of_topic(start, topic), _of_topic(end, topic), min_tasks=tasks)
     ]
-    if not ranges:
-        return [ProgramSplit(0, batch, end)]
-    return [
-        ProgramSplit(number, batch, end, scan, topic, split)
-        for number, (scan, topic, split) in enumerate(ranges)
-    ]
+    groups = _dealt(ranges, tasks) or [()]
+    return [ProgramSplit(number, batch, end, group) for number, group in enumerate(groups)]
+
+
+def _dealt(ranges: list[Range], tasks: int) -> list[tuple[Range, ...]]:
+    """Deal ranges out evenly, neighbours together: so a partition's pieces keep their order."""
+    total = sum(found.rows for found in ranges)
+    groups: dict[int, list[Range]] = {}
+    before = 0
+    for found in ranges:
+        middle = before + found.rows / 2
+        groups.setdefault(int(middle * tasks / total), []).append(found)
+        before += found.rows
+    return [tuple(group) for group in groups.values()]
 
 
 def _of_topic(offset: ProgramOffset, topic: str) -> dict[int, int]:
