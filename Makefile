@@ -41,7 +41,7 @@ lint: $(READY)
 	$(VENV)/bin/lint-imports
 
 unit: $(READY)
-	$(PYTHON) -m pytest -q -m "$(UNIT)"
+	$(PYTHON) -m pytest -q -n 2 -m "$(UNIT)"
 
 check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 

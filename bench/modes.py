@@ -43,8 +43,8 @@ _METHOD = (
     " exactly once. A process of its own appends events at a steady rate, a third reads results and"
     " reacts. The decision latency of an event runs from before its append to the first result that"
     " counts it in the hand of who reacts. Throughput is that of a backlog, start-up left out. A"
-    " batch that is run once in a period P decides P / 2 + its run time after the event, on average:"
-    " the run time over the backlog is given for that."
+    " batch run once in a period P decides P / 2 + its run time after an event, on average: the run"
+    " time over the backlog is given for that."
 )
 
 

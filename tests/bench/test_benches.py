@@ -12,7 +12,8 @@ from bench.result import Result, load
 from bench.scale import Scale
 
 # Those below have a test of their own, or need Spark.
-OTHERS = [name for name in NAMES if name not in {"volume", "clients", "spark_read"}]
+SPARK = {"spark_read", "windowed", "modes"}
+OTHERS = [name for name in NAMES if name not in {"volume", "clients", *SPARK}]
 
 
 def quick(name: str, folder: Path) -> Result:

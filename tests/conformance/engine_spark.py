@@ -40,8 +40,17 @@ _PATIENCE = 120.0
 _SETTINGS = Settings(buckets=2, parallelism=1)
 
 
+_OPEN: list[SparkRun] = []
+
+
+def close_runs() -> None:
+    """End what a case has begun: a query that is forgotten runs on."""
+    while _OPEN:
+        _OPEN.pop().close()
+
+
 class SparkRun(Run):
-    """A program on Spark, until the run is forgotten.
+    """A program on Spark, until `close_runs` is called.
 
     The query starts with the step after the first rows: where that is the end of the input,
     one query does it all.
@@ -63,10 +72,11 @@ class SparkRun(Run):
         self._query: ProgramQuery | None = None
         self._ended = False
         self._waiting = False
+        _OPEN.append(self)
 
-    def __del__(self) -> None:
-        if getattr(self, "_query", None) is not None:
-            self._stop()
+    def close(self) -> None:
+        """Stop the query and remove its files."""
+        self._stop()
         self._log.close()
         self._folder.cleanup()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 from penstock.model.plan import Plan
 from tests.conformance.engine import NotHereError, Run
@@ -15,8 +16,7 @@ def start(engine: Engine, program: Plan, *, clock: int = 0) -> Run:
     """Begin to run a program."""
     if engine == "driver":
         return DriverRun(program, clock)
-    # Only here is Spark needed, and it takes seconds to load.
-    run: Run = import_module("tests.conformance.engine_spark").SparkRun(program, clock)
+    run: Run = _spark().SparkRun(program, clock)
     return run
 
 
@@ -34,5 +34,12 @@ def _tried(check: Check, otherwise: Check) -> Check:
             check(case)
         except NotHereError:
             otherwise(case)
+        finally:
+            _spark().close_runs()
 
     return tried
+
+
+def _spark() -> Any:  # noqa: ANN401
+    """Give the engine that needs Spark, which takes seconds to load."""
+    return import_module("tests.conformance.engine_spark")

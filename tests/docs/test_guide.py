@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from examples.guide import IMAGES, draw
 from tests.docs.pages import DOCS, replayed
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_block_of_the_guide_prints_what_it_says() -> None:

@@ -17,6 +17,8 @@ from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
 from penstock.model.physical import Physical
 
+pytestmark = pytest.mark.slow
+
 VIEWS = pa.schema([("user", pa.string()), ("n", pa.int64()), ("at", pa.int64())])
 SCHEMA = {"user": "string", "n": "int64", "at": "int64"}
 TO_THE_END = InlineOptions(until="end")

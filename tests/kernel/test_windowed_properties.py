@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,8 @@ from penstock.model.trigger import (
 from penstock.model.trigger import Sequence as InTurn
 from penstock.model.window import Global, Hopping, Session, Tumbling, Window
 from tests.kernel.bench import SUM, Bench, ms
+
+pytestmark = pytest.mark.slow
 
 Row = tuple[str, int, int]
 

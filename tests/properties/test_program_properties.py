@@ -29,6 +29,8 @@ from tests.properties.chains import (
     plan_of,
 )
 
+pytestmark = pytest.mark.slow
+
 ORACLE = Oracle()
 COLUMNS = {
     "k": st.one_of(st.integers(0, 4), st.none()),

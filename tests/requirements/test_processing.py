@@ -32,6 +32,8 @@ from tests.requirements.homes import (
     to_the_end,
 )
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ROWS = [event(7 * n, n, "abc"[n % 3]) for n in range(50)]
 

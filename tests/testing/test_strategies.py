@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.testing.strategies import batch_splits, crashes, disordered_rows, partitionings
+
+pytestmark = pytest.mark.slow
 
 ROWS = disordered_rows({"n": st.integers(0, 9)}, disorder=500, max_rows=20)
 

@@ -30,6 +30,8 @@ from tests.kernel.fold.oracle import (
     variance,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def bins(values: list[Any]) -> list[dict[str, Any]]:
     counts = [0, 0, 0]
