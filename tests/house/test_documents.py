@@ -15,8 +15,13 @@ LOG = (
 )
 HOUSE = ("house", "setup", "make", "demo", "doctor", "configuration", "cli", "errors", "start-up")
 SPARK = ("source", "batch read", "sink", "session")
+MODEL = (
+    *(f"C{n:02}" for n in range(1, 57)),
+    *(f"D{n:02}" for n in (1, 2, 3, *range(5, 13), 19, 33, 34, 35, 36, 40)),
+    *(f"G{n:02}" for n in range(1, 12)),
+)
 PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
-ITEMS = (*HOUSE, *LOG, *SPARK, *PROOF)
+ITEMS = (*HOUSE, *LOG, *SPARK, *MODEL, *PROOF)
 
 
 def broken_links(document: Path) -> list[str]:
