@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.spark.session import spark_session, stop_session
-from tests.faults.pane_run import Calm, calm_run
+from tests.faults.pane_run import Calm, PaneRun, calm_run
 
 
 @pytest.fixture(scope="session")
@@ -20,4 +20,4 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def calm(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Calm:
     """What the pane program gives when nothing happens to it."""
-    return calm_run(spark, tmp_path_factory.mktemp("calm"))
+    return calm_run(PaneRun(tmp_path_factory.mktemp("calm"), spark))

@@ -7,6 +7,7 @@ rows that come too late, rows that make a function fail, and rows wide enough to
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -107,6 +108,7 @@ class Feed:
     log: EmbeddedLog
     clock: FileClock
     batches: int = BATCHES
+    rows_of: Callable[[int], list[Row]] = batch_rows
 
     def begin(self) -> None:
         """Bring the rows of the first batch."""
@@ -120,23 +122,23 @@ class Feed:
 
     def _bring(self, number: int) -> None:
         self.clock.set(1_000_000 + 7_000 * number)
-        given = batch_rows(number)
+        given = self.rows_of(number)
         for place, bound in self.log.snapshot(["visits"]).items():
             share = given[place.partition :: 2]
+            before = sum(len(self.rows_of(n)[place.partition :: 2]) for n in range(number))
             # A process that is killed while it brings them brings the rest when it is back.
-            if bound.end == number * len(share):
+            if bound.end == before:
                 self.log.append("visits", place.partition, pa.Table.from_pylist(share, VISITS))
 
 
 def written(log: EmbeddedLog) -> dict[str, list[Row]]:
-    """All that the program has written, record by record, with keys, timestamps and weights."""
-    suffixes = ("", ".late", ".dead")
-    found = {topic + end: records(log, topic + end) for topic in TOPICS for end in suffixes}
+    """All that a program has written, record by record, with keys, timestamps and weights."""
+    found = {topic: records(log, topic) for topic in log.topics() if topic != "visits"}
     for row in (row for written in found.values() for row in written):
         # A transaction that was given up leaves a gap in the offsets.
         del row["_offset"]
-    for row in found["wide"]:
-        row["text"] = len(row["text"])
+        if "text" in row:
+            row["text"] = len(row["text"])
     return found
 
 

@@ -1,4 +1,4 @@
-"""Runs the pane program of `tests.faults.pane_job` on Spark, in peace or with restarts."""
+"""Runs a program on Spark batch by batch, in peace or with restarts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pyspark.sql import SparkSession
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.model.physical import Settings
+from penstock.model.plan import Plan
 from penstock.model.progress import Progress
 from penstock.plan.planner import plan
 from penstock.spark.file_clock import FileClock
 from penstock.spark.job_files import current_files
 from penstock.spark.query import ProgramQuery
 from penstock.spark.run import PARTS, Parts, start
-from tests.faults.pane_job import BATCHES, Feed, pane_program, told, written
+from tests.faults.pane_job import BATCHES, Feed, batch_rows, pane_program, told, written
 from tests.spark.programs import Row
 
 OnProgress: TypeAlias = Callable[[Progress], None]
@@ -44,6 +45,8 @@ class PaneRun:
     spark: SparkSession | None = None
     parts: Parts = PARTS
     batches: int = BATCHES
+    program: Callable[[], Plan] = pane_program
+    rows_of: Callable[[int], list[Row]] = batch_rows
 
     @property
     def home(self) -> Path:
@@ -58,7 +61,7 @@ class PaneRun:
         return FileClock(self.folder / "clock")
 
     def feed(self, log: EmbeddedLog) -> Feed:
-        return Feed(log, self.clock, self.batches)
+        return Feed(log, self.clock, self.batches, self.rows_of)
 
     @property
     def committed(self) -> int:
@@ -67,7 +70,7 @@ class PaneRun:
 
     def start(self, feed: OnProgress) -> ProgramQuery:
         return start(
-            plan(pane_program(), SETTINGS),
+            plan(self.program(), SETTINGS),
             home=self.home,
             checkpoint=self.checkpoint,
             session=self.spark,
@@ -92,9 +95,8 @@ class PaneRun:
         return query
 
 
-def calm_run(spark: SparkSession, folder: Path, batches: int = BATCHES) -> Calm:
-    """Run the program without a fault."""
-    run = PaneRun(folder, spark, batches=batches)
+def calm_run(run: PaneRun) -> Calm:
+    """Run a program without a fault."""
     with open_log(run.home) as log:
         feed = run.feed(log)
         feed.begin()

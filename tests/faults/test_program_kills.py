@@ -47,7 +47,7 @@ def kill_and_compare(
     spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, *, kills: int
 ) -> None:
     batches = BATCHES_A_KILL * kills
-    calm = calm_run(spark, folder / "calm", batches)
+    calm = calm_run(PaneRun(folder / "calm", spark, batches=batches))
     run, ready = PaneRun(folder / "killed", batches=batches), folder / "ready"
     # What a killed Spark leaves behind goes with the test.
     monkeypatch.setenv("TMPDIR", str(folder))

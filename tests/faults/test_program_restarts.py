@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.errors import RunError
 from penstock.log.open import open_log
-from penstock.model.progress import Progress
 from penstock.spark.job_files import current_files
 from penstock.spark.progress_file import left_before
-from tests.faults.pane_job import BATCHES, Feed, told, written
-from tests.faults.pane_run import Calm, PaneRun
+from penstock.spark.run import PARTS
+from tests.faults.large_job import LARGE_BATCHES, large_program, large_rows
+from tests.faults.pane_job import BATCHES, told, written
+from tests.faults.pane_run import Calm, PaneRun, calm_run
+from tests.faults.restarting import restarted
 from tests.faults.stopping import BEFORE_OFFSETS, COMMIT_STEPS, STOPPING
-from tests.spark.faulty import arm
+from tests.spark.programs import Row
 
 pytestmark = pytest.mark.spark
 
-HOUR = 3_600_000
 PROGRESS_FROM = COMMIT_STEPS.index("progress written")
-
-
-class Faults:
-    """Lets each batch fail at some steps, one after the other; armed when the one before is done.
-
-    The commit steps are dealt out over the batches, in their order.
-    """
-
-    def __init__(self, run: PaneRun, feed: Feed) -> None:
-        self._home = run.home
-        self._feed = feed
-        self._waiting = [list(COMMIT_STEPS[number::BATCHES]) for number in range(BATCHES)]
-        self.batch = 0
-        self.step = ""
-        self.arm_next()
-
-    def arm_next(self) -> None:
-        waiting = self._waiting[self.batch]
-        if waiting:
-            self.step = waiting.pop(0)
-            arm(self._home, self.step)
-
-    def __call__(self, progress: Progress) -> None:
-        self._feed(progress)
-        if progress.batch == self.batch and not self._waiting[self.batch]:
-            self.batch = min(self.batch + 1, BATCHES - 1)
-            self.arm_next()
+LARGE_STEPS: list[list[str]] = [
+    ["level 0 done", "level 1", "commit log not yet written"],
+    ["level 1 done", "level 1 done"],
+    ["level 0 done", "after decide"],
+    ["level 0", "commit log not yet written"],
+    ["progress written"],
+    [],
+]
 
 
 @pytest.mark.timeout(400)
@@ -56,29 +38,50 @@ def test_a_restart_at_every_commit_step_changes_nothing_that_is_written(
 ) -> None:
     run = PaneRun(tmp_path, spark, STOPPING)
     files = current_files(run.checkpoint)
+
+    def look(batch: int, step: str) -> None:
+        """See that the fault was where its name says it was."""
+        place = COMMIT_STEPS.index(step)
+        assert files.begun == (batch - 1 if step == BEFORE_OFFSETS else batch), step
+        assert files.committed == batch - 1, step
+        left = left_before(files)
+        assert (-1 if left is None else left.batch) == batch - (place < PROGRESS_FROM), step
+
     with open_log(run.home) as log:
-        feed = run.feed(log)
-        feed.begin()
-        faults = Faults(run, feed)
-        for number in range(len(COMMIT_STEPS)):
-            with pytest.raises(RunError) as caught:
-                run.run(faults)
-            step, batch = faults.step, faults.batch
-            assert f"fault at {step}" in str(caught.value), number
-            place = COMMIT_STEPS.index(step)
-            # The fault was where its name says it was.
-            assert files.begun == (batch - 1 if step == BEFORE_OFFSETS else batch), step
-            assert files.committed == batch - 1, step
-            left = left_before(files)
-            assert (-1 if left is None else left.batch) == batch - (place < PROGRESS_FROM), step
-            if step != BEFORE_OFFSETS:
-                # The batch has its clock reading: what the clock says now is nothing to it.
-                run.clock.set(run.clock.now() + HOUR)
-            faults.arm_next()
-        query = run.run(faults)
-        found = written(log)
-        assert found.keys() == calm.written.keys()
-        for topic, wanted in calm.written.items():
-            assert found[topic] == wanted, topic
+        # All steps, dealt out over the batches in their order.
+        steps = [COMMIT_STEPS[number::BATCHES] for number in range(BATCHES)]
+        query = restarted(run, run.feed(log), steps, look)
+        assert_same(written(log), calm)
         assert told(query.progress) == calm.progress
         assert not list((run.home / "staging").rglob("*.arrows"))
+
+
+@pytest.mark.timeout(400)
+def test_a_restart_finds_the_large_states_of_the_batch_before(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    calm, faulty = (
+        PaneRun(tmp_path / name, spark, parts, LARGE_BATCHES, large_program, large_rows)
+        for name, parts in (("calm", PARTS), ("faulty", STOPPING))
+    )
+    wanted = calm_run(calm)
+    large = [state for state in wanted.progress.states if state.bytes]
+    with open_log(faulty.home) as log:
+        query = restarted(faulty, faulty.feed(log), LARGE_STEPS, lambda *_: None)
+        assert_same(written(log), wanted)
+        assert told(query.progress) == wanted.progress
+    # What failed attempts have written does not stay.
+    assert state_files(faulty) == state_files(calm)
+    assert large
+
+
+def state_files(run: PaneRun) -> dict[str, int]:
+    """How many files each bucket has."""
+    memory = current_files(run.checkpoint).memory
+    return dict(Counter(str(file.parent.relative_to(memory)) for file in memory.rglob("*.state")))
+
+
+def assert_same(found: dict[str, list[Row]], calm: Calm) -> None:
+    assert found.keys() == calm.written.keys()
+    for topic, wanted in calm.written.items():
+        assert found[topic] == wanted, topic

@@ -53,8 +53,11 @@ def encode(state: State, fingerprint: str) -> bytes:
     return b"".join((_FRONT.pack(_MAGIC, _VERSION, len(header), checksum), *pieces))
 
 
-def decode(blob: bytes, fingerprint: str) -> State:
-    """Read the state of an operator; damaged bytes and those of another one are refused."""
+def decode(blob: bytes | memoryview, fingerprint: str) -> State:
+    """Read the state of an operator; damaged bytes and those of another one are refused.
+
+    Its tables lie in the bytes given, which a memory view need not have copied.
+    """
     header, start = _header(blob)
     if header["fingerprint"] != fingerprint:
         raise StateError(
@@ -66,8 +69,8 @@ def decode(blob: bytes, fingerprint: str) -> State:
     return State(tables, Time(header["watermark"], header["clock"]))
 
 
-def _header(blob: bytes) -> tuple[dict[str, Any], int]:
-    if len(blob) < _FRONT.size or not blob.startswith(_MAGIC):
+def _header(blob: bytes | memoryview) -> tuple[dict[str, Any], int]:
+    if len(blob) < _FRONT.size or bytes(blob[: len(_MAGIC)]) != _MAGIC:
         raise StateError(
             "STATE_UNREADABLE",
             f"{len(blob)} bytes do not begin like a stored state",
@@ -87,10 +90,10 @@ def _header(blob: bytes) -> tuple[dict[str, Any], int]:
             hint="Restore the checkpoint from a copy, or start the job again from the log.",
         )
     end = _FRONT.size + length
-    return json.loads(blob[_FRONT.size : end]), end
+    return json.loads(bytes(blob[_FRONT.size : end])), end
 
 
-def _tables(blob: bytes, start: int, sizes: Mapping[str, int]) -> dict[str, Frame]:
+def _tables(blob: bytes | memoryview, start: int, sizes: Mapping[str, int]) -> dict[str, Frame]:
     buffer = pa.py_buffer(blob)
     tables: dict[str, Frame] = {}
     place = start + _missing(start)

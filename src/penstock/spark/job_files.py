@@ -42,9 +42,14 @@ class JobFiles:
         return self.folder / "job.json"
 
     @property
-    def states(self) -> Path:
+    def memory(self) -> Path:
+        """The files of large states; generations share it."""
+        return self.folder.parent / "memory"
+
+    @property
+    def inherited(self) -> Path:
         """The states this generation began with, where it continues another."""
-        return self.folder / "states"
+        return self.folder / "inherited"
 
     @property
     def committed(self) -> int:

@@ -13,16 +13,14 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.state import GroupState
 
-from penstock.kernel.codec import decode as decode_state
-from penstock.kernel.codec import encode as encode_state
 from penstock.kernel.parcel import Worked
 from penstock.kernel.port import State, Time
 from penstock.plan.fingerprint import state_fingerprint
-from penstock.spark.batch import Batch
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.packet import Account, Packet, in_order, merged_candidates
 from penstock.spark.savepoint_files import saved_state
+from penstock.spark.state_files import StateFiles, Stored
 
 STATE_DDL = "blob binary"
 
@@ -35,7 +33,10 @@ class Level:
     number: int
     home: str
     staging: str
-    states: str = ""
+    memory: str
+    """The folder of large states."""
+    inherited: str = ""
+    """The folder of states that the program began with, where it goes on after another."""
 
     def __call__(
         self, key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
@@ -61,18 +62,20 @@ class _Bucket:
         self._program = dispatch.program
         self._operator = operator
         self._bucket = bucket
-        self._fingerprint = state_fingerprint(self._program.keyed[operator])
+        fingerprint = state_fingerprint(self._program.keyed[operator])
+        self._files = StateFiles(Path(level.memory) / operator / str(bucket), fingerprint)
 
     def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
         batch = next(packet.batch for packet in packets if packet.batch is not None)
         candidates = merged_candidates(packets)
         reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
-        before = self._before(state, batch)
+        before = self._before(state)
         if before is None and not deltas:
             worked, size = Worked(), 0
         else:
-            held = State(time=time_before(batch)) if before is None else before
+            # All buckets have the program's time, however long ago one of them was written.
+            held = replace(State() if before is None else before.state, time=time_before(batch))
             time = Time(reached, batch.clock)
             fused = self._program.physical.settings.fuse
             worked = self._program.work(self._operator, held, deltas, time, chains=fused)
@@ -89,29 +92,24 @@ class _Bucket:
         told = self._told()
         return self._dispatch.send(worked.parcels, packet, batch, told=told, lane=self._bucket)
 
-    def _before(self, state: GroupState, batch: Batch) -> State | None:
-        blob: bytes | None = None
+    def _before(self, state: GroupState) -> Stored | None:
+        note: bytes | None = None
         if state.exists:
-            blob = bytes(state.get[0])
-        elif self._level.states:
-            blob = saved_state(Path(self._level.states), self._operator, self._bucket)
-        if blob is None:
-            return None
-        # All buckets have the program's time, however long ago one of them was written.
-        return replace(decode_state(blob, self._fingerprint), time=time_before(batch))
+            note = bytes(state.get[0])
+        elif self._level.inherited:
+            note = saved_state(Path(self._level.inherited), self._operator, self._bucket)
+        return None if note is None else self._files.load(note)
 
-    def _keep(self, state: GroupState, before: State | None, worked: Worked) -> int:
+    def _keep(self, state: GroupState, before: Stored | None, worked: Worked) -> int:
         after = worked.state
         assert after is not None
-        if not after.rows and not self._level.states:
-            if state.exists:
-                state.remove()
+        if before is None and not after.rows:
             return 0
-        if state.exists and before is not None and _same_tables(before, after):
-            return len(state.get[0])
-        blob = encode_state(after, self._fingerprint)
-        state.update((blob,))
-        return len(blob)
+        if state.exists and before is not None and _same_tables(before.state, after):
+            return before.size
+        note, size = self._files.save(before, after)
+        state.update((note,))
+        return size
 
     def _told(self) -> list[int]:
         """Give who learns the time from this bucket: its like in the next level."""

@@ -54,8 +54,8 @@ def rescale(
     identity = read_identity(files)
     assert identity is not None
     for operator, bucket, blob in _states(spark, files, identity):
-        write_durably(state_file(fresh.states, operator, bucket), blob)
-    fresh.states.mkdir(parents=True, exist_ok=True)
+        write_durably(state_file(fresh.inherited, operator, bucket), blob)
+    fresh.inherited.mkdir(parents=True, exist_ok=True)
     if left is not None:
         # Batches are counted from 0 again, under a new name in the log.
         write_start(fresh.start, Start(left.at, replace(left, batch=BEFORE_ALL)))
@@ -111,6 +111,6 @@ def _inherited(files: JobFiles, identity: Identity) -> Iterator[tuple[str, int, 
     """Give the states of a generation that has not run yet: those it was given."""
     for operator in identity.operators:
         for bucket in range(identity.buckets):
-            path = state_file(files.states, operator, bucket)
+            path = state_file(files.inherited, operator, bucket)
             if path.exists():
                 yield operator, bucket, path.read_bytes()

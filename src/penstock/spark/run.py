@@ -125,14 +125,16 @@ def stages(
     reader = session.readStream.format(parts.format.name()).name(_SOURCE_NAME)
     frame = reader.options(**options.to_texts()).load()
     frame = _followed(frame, physical, options)
-    states = options.files.states
-    saved = str(states) if states.exists() else ""
+    files = options.files
+    inherited = str(files.inherited) if files.inherited.exists() else ""
     for number in range(len(physical.levels)):
         if number and physical.settings.fuse:
             # Rows as Python gives them cannot be exchanged as they are (ClassCastException): a
             # projection that Spark cannot leave out makes them into its own.
             frame = frame.select(nullif("slot", lit(-1)).alias("slot"), "blob")
-        level = parts.level(options.program, number, options.home, options.staging, saved)
+        level = parts.level(
+            options.program, number, options.home, options.staging, str(files.memory), inherited
+        )
         frame = frame.groupBy("slot").applyInPandasWithState(
             level, PACKETS_DDL, STATE_DDL, "append", "NoTimeout"
         )

@@ -2,30 +2,157 @@
 
 A state of some size would cross from Python to the JVM and back in every batch, be compressed,
 written twice and fill the heap. So it is written where it is made, as files that are read where
-they lie, and Spark's store holds a short manifest. It is versioned with the batch: one that is run
-again finds the manifest of the batch before, whose files are still there.
+they lie, and Spark's store holds a short note. That is versioned with the batch: one that is run
+again finds the note of the batch before, whose files are still there.
 
-A version is a base and the changes since: a small batch writes what it changed. Files of a version
-that no batch can ask for any more are removed by the next one; those of an attempt that failed
-have its own name and go with them.
+A version is a base and the changes since: a small batch writes what it changed. Files that no
+batch can ask for any more are removed by a later one; those of an attempt that failed have names
+of their own and go with them.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
-import pyarrow as pa
-
+from penstock.errors import StateError
 from penstock.kernel.codec import decode, encode
 from penstock.kernel.port import State
-from penstock.errors import StateError
 from penstock.spark.state_patch import patched, state_patch
 
-_INLINE_BYTES = 64 * 1024
-_MOST_PATCHES = 16
+INLINE_BYTES = 64 * 1024
+"""Shorter states stay in Spark's store: a file costs more."""
+
+_INLINE, _FILED = b"I", b"F"
+_VERSION_BYTES = 8
+_FRONT = 1 + _VERSION_BYTES
+_MOST_PATCHES = 20
 _CACHE_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A state as it was read; `files` are their names and sizes, the base first."""
+
+    state: State
+    version: int
+    files: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(size for _, size in self.files)
+
+
+class StateFiles:
+    """The files of one bucket of one operator."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self._folder = folder
+        self._fingerprint = fingerprint
+
+    def load(self, note: bytes) -> Stored:
+        """Give the state that a note of `save` leads to."""
+        version = int.from_bytes(note[1:_FRONT], "little")
+        if note[:1] == _INLINE:
+            return Stored(decode(note[_FRONT:], self._fingerprint), version)
+        files = tuple((name, size) for name, size in json.loads(note[_FRONT:]))
+        found = _cache().get((str(self._folder), files[-1][0]))
+        if found is None:
+            found = self._read(files[0])
+            for file in files[1:]:
+                patch = self._read(file)
+                found = State(patched(found.tables, patch.tables), patch.time)
+        return Stored(found, version, files)
+
+    def save(self, before: Stored | None, after: State) -> tuple[bytes, int]:
+        """Store a state; give the note to keep, and the bytes it takes."""
+        version = 1 if before is None else before.version + 1
+        files: tuple[tuple[str, int], ...] = ()
+        if before is not None and before.files and len(before.files) < _MOST_PATCHES:
+            files = self._patch(before, after, version)
+        if not files:
+            blob = encode(after, self._fingerprint)
+            if len(blob) < INLINE_BYTES:
+                self._forget(before)
+                return _note(_INLINE, version, blob), len(blob)
+            files = (self._write(version, blob),)
+        _cache().put((str(self._folder), files[-1][0]), after, sum(size for _, size in files))
+        self._forget(before)
+        size = sum(size for _, size in files)
+        return _note(_FILED, version, json.dumps(files).encode()), size
+
+    def _patch(self, before: Stored, after: State, version: int) -> tuple[tuple[str, int], ...]:
+        """Write what has changed; nothing where the whole is not much longer."""
+        if sum(table.estimated_size() for table in after.tables.values()) < INLINE_BYTES:
+            return ()
+        patch = replace(after, tables=state_patch(before.state.tables, after.tables))
+        base = before.files[0][1]
+        changes = before.size - base + sum(t.estimated_size() for t in patch.tables.values())
+        if changes > base // 2:
+            return ()
+        return (*before.files, self._write(version, encode(patch, self._fingerprint)))
+
+    def _write(self, version: int, blob: bytes) -> tuple[str, int]:
+        name = f"{version}-{uuid4().hex[:12]}.state"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / name).write_bytes(blob)
+        return name, len(blob)
+
+    def _read(self, file: tuple[str, int]) -> State:
+        name, size = file
+        path = self._folder / name
+        try:
+            with path.open("rb") as opened:
+                content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise StateError(
+                "STATE_FILE",
+                f'"{path}", {size} bytes of a state, cannot be read: {error}',
+                hint="Restore the whole checkpoint from a copy, or start again from the log.",
+            ) from error
+        return decode(memoryview(content), self._fingerprint)
+
+    def _forget(self, before: Stored | None) -> None:
+        """Remove the files of versions before the last: only that one can be asked for again."""
+        if before is None or not self._folder.exists():
+            return
+        kept = {name for name, _ in before.files}
+        for path in self._folder.iterdir():
+            number = path.name.partition("-")[0]
+            if number.isdigit() and int(number) <= before.version and path.name not in kept:
+                path.unlink(missing_ok=True)
+
+
+class _Cache:
+    """The states that this process wrote last, within a number of bytes."""
+
+    def __init__(self) -> None:
+        self._states: OrderedDict[tuple[str, str], tuple[State, int]] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: tuple[str, str]) -> State | None:
+        found = self._states.get(key)
+        return None if found is None else found[0]
+
+    def put(self, key: tuple[str, str], state: State, size: int) -> None:
+        for old in [old for old in self._states if old[0] == key[0]]:
+            self._size -= self._states.pop(old)[1]
+        self._states[key] = (state, size)
+        self._size += size
+        while self._size > _CACHE_BYTES:
+            self._size -= self._states.popitem(last=False)[1][1]
+
+
+@lru_cache(maxsize=1)
+def _cache() -> _Cache:
+    return _Cache()
+
+
+def _note(kind: bytes, version: int, rest: bytes) -> bytes:
+    return kind + version.to_bytes(_VERSION_BYTES, "little") + rest

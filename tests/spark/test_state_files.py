@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from penstock.errors import StateError
+from penstock.kernel.port import State, Time
+from penstock.spark import state_files
+from penstock.spark.state_files import StateFiles, Stored
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> StateFiles:
+    return StateFiles(tmp_path / "agg-1" / "0", "print")
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process reads what another has written."""
+    monkeypatch.setattr(state_files, "_CACHE_BYTES", 0)
+
+
+def state(rows: int, *, changed: tuple[int, ...] = (), watermark: int = 1) -> State:
+    values = np.arange(rows) * 3
+    values[list(changed)] = -1
+    return State(
+        {"panes": pl.DataFrame({"_pane": np.arange(rows), "n": values})}, Time(watermark, 2)
+    )
+
+
+def saved(files: StateFiles, before: Stored | None, after: State) -> Stored:
+    note, _ = files.save(before, after)
+    return files.load(note)
+
+
+def names(tmp_path: Path) -> list[str]:
+    return sorted(path.name for path in tmp_path.rglob("*.state"))
+
+
+def test_a_short_state_has_no_file(files: StateFiles, tmp_path: Path) -> None:
+    found = saved(files, None, state(10))
+    assert found.state.tables["panes"].equals(state(10).tables["panes"])
+    assert found.state.time == Time(1, 2)
+    assert names(tmp_path) == []
+
+
+def test_a_long_state_is_a_base_and_the_changes_since(files: StateFiles, tmp_path: Path) -> None:
+    first = saved(files, None, state(50_000))
+    second = saved(files, first, state(50_000, changed=(3, 4), watermark=5))
+    third = saved(files, second, state(50_100, changed=(3, 4, 9), watermark=6))
+    assert third.state.tables["panes"].equals(state(50_100, changed=(3, 4, 9)).tables["panes"])
+    assert third.state.time.watermark == 6
+    assert len(third.files) == 3
+    assert third.files[1][1] < third.files[0][1] / 50
+    assert len(names(tmp_path)) == 3
+
+
+def test_a_batch_that_is_run_again_finds_what_the_one_before_left(files: StateFiles) -> None:
+    first, _ = files.save(None, state(50_000))
+    again = files.load(first)
+    for _ in range(3):
+        again = saved(files, files.load(first), state(50_000, changed=(1,)))
+    assert again.state.tables["panes"].equals(state(50_000, changed=(1,)).tables["panes"])
+    assert files.load(first).state.tables["panes"].equals(state(50_000).tables["panes"])
+
+
+def test_files_go_when_no_batch_can_ask_for_them(files: StateFiles, tmp_path: Path) -> None:
+    found = saved(files, None, state(50_000))
+    for number in range(60):
+        found = saved(files, found, state(50_000, changed=(number,)))
+        assert len(names(tmp_path)) <= 22
+    found = saved(files, found, state(50_000, changed=tuple(range(20_000))))
+    assert len(found.files) == 1
+    # What shrinks goes back into Spark's store; its last files are kept for one batch more.
+    found = saved(files, found, state(1))
+    found = saved(files, found, state(2))
+    assert names(tmp_path) == []
+
+
+def test_a_file_of_a_failed_attempt_goes_later(files: StateFiles, tmp_path: Path) -> None:
+    first = saved(files, None, state(50_000))
+    files.save(first, state(50_000, changed=(1,)))
+    found = saved(files, first, state(50_000, changed=(2,)))
+    assert len(names(tmp_path)) == 3
+    saved(files, found, state(50_000, changed=(2, 3)))
+    assert len(names(tmp_path)) == 3
+
+
+def test_a_state_of_another_operator_or_without_its_file_is_refused(
+    files: StateFiles, tmp_path: Path
+) -> None:
+    note, _ = files.save(None, state(50_000))
+    with pytest.raises(StateError, match="STATE_FOREIGN"):
+        StateFiles(tmp_path / "agg-1" / "0", "other").load(note)
+    path = next(tmp_path.rglob("*.state"))
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StateError, match="STATE_UNREADABLE"):
+        files.load(note)
+    path.unlink()
+    with pytest.raises(StateError, match="STATE_FILE"):
+        files.load(note)
+
+
+def test_a_process_keeps_what_it_wrote_last(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_files, "_CACHE_BYTES", 10**9)
+    after = state(50_000)
+    note, _ = files.save(None, after)
+    assert files.load(note).state is after
