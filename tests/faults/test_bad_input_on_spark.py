@@ -142,7 +142,7 @@ def test_a_state_that_cannot_be_read_stops_the_program_and_nothing_is_lost(
     # Another parallelism writes the states as files, one a bucket.
     rescale(jobs.home, jobs.checkpoint, 1, session=jobs.spark)
     files = current_files(jobs.checkpoint)
-    states = sorted(files.states.rglob("*.state"))
+    states = sorted(files.inherited.rglob("*.state"))
     whole = states[0].read_bytes()
     append(log, given[40:])
     own = jobs.with_settings(parallelism=1)

@@ -268,3 +268,12 @@ def test_an_operator_in_more_instances_works_on_several_rows_at_once(
 
     assert most_at_once(ps.Settings(parallelism=1), "alone") == 1
     assert most_at_once(ps.Settings(parallelism=2), "together") == 2
+
+
+def test_explain_ends_with_the_plan_that_spark_made(
+    log: EmbeddedLog, home: Path, tmp_path: Path, spark: SparkSession
+) -> None:
+    append(log, rows(4))
+    query = program(by_window).start(home=home, checkpoint=tmp_path / "job", bounded=True)
+    query.await_end()
+    assert "FlatMapGroupsInPandasWithState" in query.explain()

@@ -66,6 +66,13 @@ class ProgramQuery:
         """The query as Spark has it."""
         return self._query
 
+    def explain(self) -> str:
+        """Give the last stage of `explain`: the plan that Spark made, once a batch has run."""
+        query: Any = self._query
+        # PySpark only prints it.
+        text: str = query._jsq.explainInternal(False)  # noqa: FBT003, SLF001
+        return text
+
     def await_end(self, timeout: timedelta | None = None) -> bool:
         """Wait until it ends, or the time is over; a failure is raised."""
         seconds = None if timeout is None else max(1, round(timeout.total_seconds()))

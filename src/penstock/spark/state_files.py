@@ -6,12 +6,13 @@ they lie, and Spark's store holds a short note. That is versioned with the batch
 again finds the note of the batch before, whose files are still there.
 
 A version is a base and the changes since: a small batch writes what it changed. Files that no
-batch can ask for any more are removed by a later one; those of an attempt that failed have names
-of their own and go with them.
+batch can ask for any more are removed by a later one. Attempts at a batch that give the same have
+the same names: which of their notes Spark keeps is nothing to rely on.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
 from collections import OrderedDict
@@ -59,7 +60,8 @@ class StateFiles:
     def load(self, note: bytes) -> Stored:
         """Give the state that a note of `save` leads to."""
         version = int.from_bytes(note[1:_FRONT], "little")
-        if note[:1] == _INLINE:
+        if note[:1] != _FILED:
+            # Whatever it is: what is not a state is refused there.
             return Stored(decode(note[_FRONT:], self._fingerprint), version)
         files = tuple((name, size) for name, size in json.loads(note[_FRONT:]))
         found = _cache().get((str(self._folder), files[-1][0]))
@@ -99,9 +101,12 @@ class StateFiles:
         return (*before.files, self._write(version, encode(patch, self._fingerprint)))
 
     def _write(self, version: int, blob: bytes) -> tuple[str, int]:
-        name = f"{version}-{uuid4().hex[:12]}.state"
+        # Named by what it holds: of two attempts at a batch Spark may keep either note.
+        name = f"{version}-{hashlib.blake2b(blob, digest_size=12).hexdigest()}.state"
         self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / name).write_bytes(blob)
+        fresh = self._folder / f"{name}.{uuid4().hex}.new"
+        fresh.write_bytes(blob)
+        fresh.replace(self._folder / name)
         return name, len(blob)
 
     def _read(self, file: tuple[str, int]) -> State:
@@ -119,13 +124,16 @@ class StateFiles:
         return decode(memoryview(content), self._fingerprint)
 
     def _forget(self, before: Stored | None) -> None:
-        """Remove the files of versions before the last: only that one can be asked for again."""
+        """Remove the files of versions before the last: only that one can be asked for again.
+
+        All attempts at the last are kept, since Spark may have the note of any of them.
+        """
         if before is None or not self._folder.exists():
             return
         kept = {name for name, _ in before.files}
         for path in self._folder.iterdir():
             number = path.name.partition("-")[0]
-            if number.isdigit() and int(number) <= before.version and path.name not in kept:
+            if number.isdigit() and int(number) < before.version and path.name not in kept:
                 path.unlink(missing_ok=True)
 
 
