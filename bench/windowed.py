@@ -218,7 +218,7 @@ class _Stage:
 
 def run(scale: Scale) -> Result:
     """Measure each operator against Spark's own where there is one."""
-    rows, batch = scale.of(4_000_000, 20_000), scale.of(1_000_000, 10_000)
+    rows, batch = scale.of(3_000_000, 20_000), scale.of(1_000_000, 10_000)
     spark = spark_session()
     try:
         with scale.home() as home:
@@ -233,7 +233,7 @@ def run(scale: Scale) -> Result:
         method=_METHOD,
         baseline="Spark's native operator on the same rows from Parquet",
         scale=scale.name,
-        sizes={"rows": rows, "rows a batch": batch, "keys": _KEYS, "pairs": scale.of(3, 1)},
+        sizes={"rows": rows, "rows a batch": batch, "keys": _KEYS, "pairs": scale.of(2, 1)},
         measures=(*measures, *_means(measures)),
     )
 
@@ -283,7 +283,7 @@ def _files(stage: _Stage) -> int:
 
 
 def _shape(scale: Scale, stage: _Stage, shape: _Shape, rows: int) -> Iterator[Measure]:
-    runs = scale.of(3, 1)
+    runs = scale.of(2, 1)
     pairs: list[tuple[_Taken, _Taken | None]]
     stage.ours(shape)
     if shape.native is None:

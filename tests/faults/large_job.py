@@ -39,12 +39,12 @@ def large_program() -> Plan:
 
 def large_rows(number: int) -> list[Row]:
     """Many pages at first; then few that change, and new ones; many; at last another day."""
+    day, turn = divmod(number, LARGE_BATCHES)
     seen = {
         0: range(_PAGES),
         3: range(0, _PAGES, 2),
         LARGE_BATCHES - 1: range(5),
-    }.get(number, range(17 * number, 17 * number + 10))
-    more = [] if number in (0, LARGE_BATCHES - 1) else [_PAGES + number]
-    day = 5 * (number == LARGE_BATCHES - 1)
-    at = datetime.fromtimestamp(10 + number, UTC) + timedelta(days=day)
+    }.get(turn, range(17 * turn, 17 * turn + 10))
+    more = [] if turn in (0, LARGE_BATCHES - 1) else [_PAGES + turn]
+    at = datetime.fromtimestamp(10 + turn, UTC) + timedelta(days=day + turn // (LARGE_BATCHES - 1))
     return [{"page": f"/{page}{_WIDE}", "n": number, "at": at} for page in [*seen, *more]]

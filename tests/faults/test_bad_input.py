@@ -358,6 +358,37 @@ def assert_parked_seven(program: TestDriver) -> None:
     assert trace.rstrip().endswith("ValueError: seven is not for me")
 
 
+def test_a_table_that_makes_polars_panic_is_parked_row_by_row() -> None:
+    def spoken(table: pl.DataFrame) -> pl.DataFrame:
+        times = pl.col("n").cast(pl.Datetime("ms", "UTC")).cast(pl.String)
+        return table.with_columns(times.alias("key"))
+
+    program = driver(lambda stream: stream.map_batches(spoken))
+    program.push("in", [row(1, 0), row(2, 2**62), row(3, 1)])
+    assert [found["n"] for found in program.rows("out")] == [0, 1]
+    (letter,) = program.dead_letters("out")
+    assert letter["row"]["n"] == 2**62
+    assert "out-of-range" in letter["error"]
+
+
+def test_a_function_that_cannot_merge_windows_ends_the_program_by_code() -> None:
+    def never(_: Any) -> list[Any]:  # noqa: ANN401
+        refuse_seven(7)
+        return []
+
+    program = driver(
+        lambda stream: (
+            stream.group_by("key")
+            .window(
+                ps.custom_window(lambda time, _: [(time, time + 1000)], merge=never, name="mine")
+            )
+            .agg(n=ps.count())
+        )
+    )
+    with pytest.raises(RunError, match=r'WINDOW_MERGE.*"mine".*seven is not for me'):
+        program.push("in", [row(1)])
+
+
 class RefusesSeven:
     def init(self) -> int:
         return 0
@@ -387,7 +418,7 @@ class RefusesSeven:
         (
             lambda stream: stream.agg(total=ps.aggregate(RefusesSeven(), "n", gives=int)),
             "AGGREGATE_FAILED",
-            "seven is not for me",
+            "in add of (7,) with ValueError: seven is not for me",
         ),
     ],
     ids=["expectation", "aggregate"],

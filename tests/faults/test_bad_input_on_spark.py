@@ -23,6 +23,7 @@ from penstock.model.plan import Plan, Sink
 from penstock.model.stateless import Apply, Expect
 from penstock.spark.job_files import current_files
 from penstock.spark.rescale import rescale
+from tests.faults.large_job import large_program, large_rows
 from tests.spark.programs import (
     VISITS,
     Jobs,
@@ -160,6 +161,34 @@ def test_a_state_that_cannot_be_read_stops_the_program_and_nothing_is_lost(
     states[0].write_bytes(whole)
     own.run(windowed())
     assert folded(stored_rows(log, "counts")) == folded(driven(windowed(), given).rows("counts"))
+
+
+def test_a_file_of_a_large_state_that_is_damaged_or_lost_stops_the_program_and_nothing_is_lost(
+    log: EmbeddedLog, jobs: Jobs
+) -> None:
+    given = [*large_rows(0), *large_rows(1)]
+    append(log, large_rows(0))
+    jobs.start(large_program(), until="caught up").await_end()
+    append(log, large_rows(1))
+    for change, code in ((damage, "STATE_UNREADABLE"), (Path.unlink, "STATE_FILE")):
+        # In a copy, since workers remember what they wrote last.
+        copied = replace(jobs, checkpoint=jobs.checkpoint.with_name(code))
+        shutil.copytree(jobs.checkpoint, copied.checkpoint)
+        files = current_files(copied.checkpoint)
+        change(next(files.memory.rglob("*.state")))
+        with pytest.raises(RunError, match=code) as caught:
+            copied.run(large_program())
+        assert_plain(caught.value)
+        assert files.committed == 0
+    jobs.run(large_program())
+    driver = driven(large_program(), given)
+    for topic in ("counts", "spread"):
+        assert folded(stored_rows(log, topic)) == folded(driver.rows(topic))
+
+
+def damage(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
 def test_a_damaged_checkpoint_of_spark_stops_the_program_and_its_copy_brings_it_back(

@@ -16,9 +16,10 @@ from penstock.plan.planner import plan
 from penstock.spark.job_files import current_files
 from penstock.spark.program_progress import program_progress
 from penstock.spark.progress_file import left_before
+from penstock.spark.run import PARTS
 from penstock.testing.faults import KillLoop
-from tests.faults.pane_job import pane_program, told, written
-from tests.faults.pane_run import PaneRun, calm_run
+from tests.faults.pane_job import told, written
+from tests.faults.pane_run import JOBS, PaneRun, calm_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.kill]
 
@@ -31,40 +32,44 @@ BATCHES_A_KILL = 5
 def test_a_program_killed_three_times_writes_what_it_would_have_written(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kill_and_compare(spark, tmp_path, monkeypatch, kills=3)
+    kill_and_compare(spark, tmp_path, monkeypatch, "panes", kills=3)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
+@pytest.mark.parametrize("name", JOBS)
 def test_a_program_killed_200_times_writes_what_it_would_have_written(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     kills = int(os.environ.get("SOAK_CYCLES", "200"))
-    kill_and_compare(spark, tmp_path, monkeypatch, kills=kills)
+    kill_and_compare(spark, tmp_path, monkeypatch, name, kills=kills)
 
 
 def kill_and_compare(
-    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, *, kills: int
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, kills: int
 ) -> None:
     batches = BATCHES_A_KILL * kills
-    calm = calm_run(PaneRun(folder / "calm", spark, batches=batches))
-    run, ready = PaneRun(folder / "killed", batches=batches), folder / "ready"
+    program, rows_of = JOBS[name]
+    calm = calm_run(PaneRun(folder / "calm", spark, PARTS, batches, program, rows_of))
+    run, ready = (
+        PaneRun(folder / "killed", None, PARTS, batches, program, rows_of),
+        folder / "ready",
+    )
     # What a killed Spark leaves behind goes with the test.
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.chdir(PROJECT)
-    command = [sys.executable, "-m", "tests.faults.pane_child", str(run.folder), str(ready)]
+    child = [sys.executable, "-m", "tests.faults.pane_child"]
+    command = [*child, str(run.folder), str(ready), str(batches), name]
     with open_log(run.home) as log:
         run.feed(log).begin()
-    with KillLoop(
-        [*command, str(batches)], seed=11, kills=kills, moments=MOMENTS, ready=ready
-    ) as loop:
+    with KillLoop(command, seed=11, kills=kills, moments=MOMENTS, ready=ready) as loop:
         for killed in loop:
             assert not killed.ended_by_itself, "there was nothing left to be killed"
-    subprocess.run([*command, str(batches)], check=True)
+    subprocess.run(command, check=True)
     with open_log(run.home) as log:
         found = written(log)
     for topic, wanted in calm.written.items():
         assert found[topic] == wanted, topic
     left = left_before(current_files(run.checkpoint))
     assert left is not None
-    assert told(program_progress(left, plan(pane_program()))) == calm.progress
+    assert told(program_progress(left, plan(program()))) == calm.progress

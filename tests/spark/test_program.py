@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.errors import RunError
 from penstock.log.embedded.log import EmbeddedLog
+from penstock.model.plan import Plan, Sink
 from tests.spark.programs import (
     Jobs,
     append,
@@ -19,6 +21,7 @@ from tests.spark.programs import (
     renamed,
     rows,
     stored_rows,
+    visits,
     windowed,
 )
 
@@ -74,3 +77,32 @@ def test_tasks_and_fusion_change_how_a_program_runs_and_not_what_it_gives(
         own.run(program, rows=40)
         for topic, table in expected.items():
             assert folded(stored_rows(log, f"{topic}{number}")) == table, (topic, changes)
+
+
+def test_many_rows_without_state_are_written_once_and_in_the_order_of_their_partition(
+    log: EmbeddedLog, jobs: Jobs
+) -> None:
+    given = rows(100_000)
+    append(log, given)
+    copied = Plan("copy", (Sink(visits(), "copy", keys=("page",)),))
+    jobs.run(copied, rows=70_000)
+    found = stored_rows(log, "copy")
+    assert sorted(row["n"] for row in found) == list(range(100_000))
+    of_page = [row["n"] for row in found if row["page"] == "/3" and row["n"] % 2]
+    assert of_page == sorted(of_page)
+    assert not list((jobs.home / "staging").rglob("*.arrows"))
+
+
+def test_history_and_live_rows_have_no_seam_and_the_end_is_the_end(
+    log: EmbeddedLog, jobs: Jobs
+) -> None:
+    given = rows(90)
+    append(log, given[:60])
+    jobs.start(windowed(), until="caught up").await_end()
+    append(log, given[60:])
+    assert jobs.run(windowed()).status == "ended"
+    assert folded(stored_rows(log, "counts")) == folded(driven(windowed(), given).rows("counts"))
+    assert jobs.run(windowed()).status == "ended"
+    append(log, given[:2])
+    with pytest.raises(RunError, match="PROGRAM_ENDED"):
+        jobs.run(windowed())

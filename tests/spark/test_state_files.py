@@ -85,8 +85,11 @@ def test_a_file_of_a_failed_attempt_goes_later(files: StateFiles, tmp_path: Path
     files.save(first, state(50_000, changed=(1,)))
     found = saved(files, first, state(50_000, changed=(2,)))
     assert len(names(tmp_path)) == 3
-    saved(files, found, state(50_000, changed=(2, 3)))
-    assert len(names(tmp_path)) == 3
+    # Until then Spark may have the note of either.
+    third = saved(files, found, state(50_000, changed=(2, 3)))
+    assert len(names(tmp_path)) == 4
+    saved(files, third, state(50_000, changed=(2, 3, 4)))
+    assert len(names(tmp_path)) == 4
 
 
 def test_a_state_of_another_operator_or_without_its_file_is_refused(

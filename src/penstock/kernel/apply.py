@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 import pyarrow as pa
+from polars.exceptions import PanicException
 
 from penstock.errors import RunError, SchemaError
 from penstock.kernel.columns import control_columns, dtype_of, from_rows
@@ -149,7 +150,7 @@ class _Tables:
             result = self._fitted(self._called(rows.select(self._columns)), rows)
         except RunError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever the user's code raises
+        except (Exception, PanicException) as error:  # noqa: BLE001  # whatever the user's code raises
             if end - start == 1:
                 failures.append(failure_of(start, error))
                 return 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from penstock.errors import RunError
 from penstock.kernel.assign import END, START, Whole, millis
 from penstock.kernel.locate import Spot, together
 from penstock.kernel.pane import FINISHED, KEY, PANE
@@ -137,7 +138,6 @@ def merged_windows(work: Work, spots: Spot) -> Merged:
 
 def merge_custom(spots: Spot, window: Custom) -> Merged:
     """Ask the user's function what becomes of the windows of each key."""
-    assert window.merge is not None
     numbers: dict[tuple[int, int, int], int] = {}
     into = np.empty(len(spots), dtype=np.int64)
     order = np.argsort(spots.key, kind="stable")
@@ -146,12 +146,25 @@ def merge_custom(spots: Spot, window: Custom) -> Merged:
             continue
         key = int(spots.key[rows[0]])
         spans = list(zip(spots.start[rows].tolist(), spots.end[rows].tolist(), strict=True))
-        becomes = _becomes(window.merge(sorted(set(spans))))
+        becomes = _asked(window, sorted(set(spans)))
         for row, span in zip(rows.tolist(), spans, strict=True):
             target = becomes.get(span, span)
             into[row] = numbers.setdefault((key, *target), len(numbers))
     found = np.array(list(numbers), dtype=np.int64).reshape(-1, 3)
     return Merged(into, Spot(found[:, 0], found[:, 1], found[:, 2]))
+
+
+def _asked(window: Custom, spans: list[Span]) -> dict[Span, Span]:
+    assert window.merge is not None
+    try:
+        return _becomes(window.merge(spans))
+    except Exception as error:
+        raise RunError(
+            "WINDOW_MERGE",
+            f'window "{window.name}" cannot merge {spans!r:.200}: {type(error).__name__}: {error}',
+            hint="Correct the function that merges; it gives pairs of windows taken and the window"
+            " they become.",
+        ) from error
 
 
 def _becomes(answer: Sequence[tuple[Sequence[Span], Span]]) -> dict[Span, Span]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, nullif
 
+from penstock.errors import RunError
 from penstock.log.port import Log
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
@@ -83,6 +84,8 @@ def start(  # noqa: PLR0913  # all but the program are by name
     require_inputs(log, kept)
     ensure_topics(log, kept)
     _ensure_start(files, log, kept)
+    lasts = until or ("end" if bounded else "stopped")
+    _require_open(files, log, kept, lasts)
     options = ProgramOptions(
         home=str(home),
         program=str(store_program(files, kept)),
@@ -93,7 +96,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         clock="" if clock is None else str(clock.path),
         limits=limits,
         tasks=available_cores(),
-        until=until or ("end" if bounded else "stopped"),
+        until=lasts,
     )
     own = (session or spark_session()).newSession()
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
@@ -159,6 +162,21 @@ def _ensure_start(files: JobFiles, log: Log, physical: Physical) -> None:
     positions = {place: bound.start for place, bound in log.snapshot(topics).items()}
     ids = {name: log.topic(name).topic_id for name in topics}
     write_start(files.start, Start(ProgramOffset(positions, ids)))
+
+
+def _require_open(files: JobFiles, log: Log, physical: Physical, until: Until) -> None:
+    """Refuse rows for a program that has closed its windows: all of them would be late."""
+    left = left_before(files)
+    if left is None or not left.at.ended:
+        return
+    ends = {place: bound.end for place, bound in log.snapshot(left.at.topics).items()}
+    if until == "stopped" or any(ends[place] > at for place, at in left.at.positions.items()):
+        raise RunError(
+            "PROGRAM_ENDED",
+            f'program "{physical.name}" has come to the end of its input and closed every window',
+            hint="Give it a new checkpoint to start over; run it without `bounded` to go on with"
+            " new rows later.",
+        )
 
 
 def _notifier(

@@ -33,7 +33,7 @@ _INLINE, _FILED = b"I", b"F"
 _VERSION_BYTES = 8
 _FRONT = 1 + _VERSION_BYTES
 _MOST_PATCHES = 20
-_CACHE_BYTES = 256 * 1024 * 1024
+_CACHE_BYTES = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class StateFiles:
             for file in files[1:]:
                 patch = self._read(file)
                 found = State(patched(found.tables, patch.tables), patch.time)
+            whole = {name: table.rechunk() for name, table in found.tables.items()}
+            found = replace(found, tables=whole)
         return Stored(found, version, files)
 
     def save(self, before: Stored | None, after: State) -> tuple[bytes, int]:

@@ -135,7 +135,7 @@ def _changed(table: Frame, places: Places, rows: Frame) -> Frame:
             for name in table.columns
             if not table[name][places].equals(front[name], null_equal=True)
         )
-    return pl.concat([table, rows.slice(len(places))], rechunk=True)
+    return _extended(table, rows.slice(len(places)))
 
 
 def _put(column: pl.Series, places: Places, values: pl.Series) -> pl.Series:
@@ -148,7 +148,12 @@ def _put(column: pl.Series, places: Places, values: pl.Series) -> pl.Series:
 
 
 def _cut(table: Frame, places: Places, rows: Frame) -> Frame:
-    return pl.concat([_without(table, places), rows], rechunk=True)
+    return _extended(_without(table, places), rows)
+
+
+def _extended(table: Frame, rows: Frame) -> Frame:
+    # In pieces: whoever applies the last of many patches copies them together, once.
+    return pl.concat([table, rows], rechunk=False) if rows.height else table
 
 
 def _without(table: Frame, places: Places) -> Frame:

@@ -106,9 +106,10 @@ class Pickled:
         try:
             return getattr(self.measure.user, step)(*values)
         except Exception as error:
+            row = f" of {values[1:]!r:.200}" if step in ("add", "retract") else ""
             raise RunError(
                 "AGGREGATE_FAILED",
-                f'aggregate "{self.measure.name}" failed in {step} with '
+                f'aggregate "{self.measure.name}" failed in {step}{row} with '
                 f"{type(error).__name__}: {error} ({self.measure.site})",
                 hint="Correct the aggregate, or filter the rows that it cannot take.",
             ) from error

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from penstock.log.record import TopicPartition
+from penstock.spark.batch import Batch, first_marks
+from penstock.spark.program_offset import ProgramOffset
+from penstock.spark.program_split import ProgramSplit, plan_program_splits
+
+BATCH = Batch(10, 0, first_marks(10))
+SCANS = (("scan-a", "a"), ("scan-b", "b"))
+
+
+def offset(**ends: tuple[int, ...]) -> ProgramOffset:
+    positions = {
+        TopicPartition(topic, number): end
+        for topic, found in ends.items()
+        for number, end in enumerate(found)
+    }
+    return ProgramOffset(positions, dict.fromkeys(ends, "id"))
+
+
+def planned(end: ProgramOffset, tasks: int) -> list[ProgramSplit]:
+    start = ProgramOffset(dict.fromkeys(end.positions, 0), end.topics)
+    return plan_program_splits(SCANS, start, end, BATCH, tasks=tasks)
+
+
+def test_partitions_share_as_many_tasks_as_there_are() -> None:
+    splits = planned(offset(a=(100, 100, 100, 100), b=(0,)), 2)
+    assert [[found.split.partition for found in split.ranges] for split in splits] == [
+        [0, 1],
+        [2, 3],
+    ]
+    assert [split.first for split in splits] == [True, False]
+
+
+def test_a_long_backlog_of_one_partition_is_read_by_all_tasks_in_order() -> None:
+    splits = planned(offset(a=(1_000_000,), b=(10,)), 2)
+    pieces = [found for split in splits for found in split.ranges]
+    assert [found.scan for found in pieces] == ["scan-a", "scan-a", "scan-b"]
+    assert pieces[0].split.stop == pieces[1].split.start
+    assert len(splits) == 2
+
+
+def test_a_batch_without_rows_has_a_task_that_tells_the_time() -> None:
+    end = offset(a=(0,), b=(0, 0))
+    assert planned(end, 4) == [ProgramSplit(0, BATCH, end)]
