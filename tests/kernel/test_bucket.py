@@ -5,6 +5,7 @@ import math
 import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -98,7 +99,7 @@ def test_numbers_are_hashed_by_their_pattern(values: list[float | None]) -> None
 @given(st.lists(st.decimals(-(10**30), 10**30, places=4), max_size=10))
 def test_decimals_are_hashed_by_their_unscaled_number(values: list[Decimal]) -> None:
     def parts(value: Decimal) -> tuple[int, int]:
-        high, low = divmod(int(value.scaleb(4)) % 2**128, LIMIT)
+        high, low = divmod(int(Fraction(value) * 10**4) % 2**128, LIMIT)
         return low, high
 
     wanted = [mix((mix(low) + high) % LIMIT) for low, high in map(parts, values)]

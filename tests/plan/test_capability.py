@@ -4,6 +4,7 @@ from typing import get_args
 
 from penstock.model.measure import Function
 from penstock.model.signature import FUNCTIONS as TYPED
+from penstock.model.physical import Stateful
 from penstock.model.stateless import Stateless
 from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS
 
@@ -17,7 +18,7 @@ def test_the_table_has_every_aggregate_of_the_model_and_no_other() -> None:
 
 
 def test_the_table_has_every_step_of_the_model() -> None:
-    names = {kind.__name__ for kind in get_args(Stateless)} | {"Aggregate", "Dedup", "TopN"}
+    names = {kind.__name__ for kind in (*get_args(Stateless), *get_args(Stateful))}
     assert set(RELATIONS) == names
 
 

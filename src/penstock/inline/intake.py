@@ -12,9 +12,10 @@ from penstock.kernel.arrival import needed_columns
 from penstock.kernel.batch import Memory
 from penstock.kernel.port import END_OF_TIME, TAKEN, WEIGHT, Frame, Time
 from penstock.kernel.program import Program
+from penstock.kernel.tombstone import without_tombstones
 from penstock.kernel.watermark import Place, advance
 from penstock.log.port import Log, ReadLimit
-from penstock.log.record import DELETED_COLUMN, TIMESTAMP_COLUMN, TopicPartition
+from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, TIMESTAMP_COLUMN, TopicPartition
 from penstock.model.physical import Scan
 
 _READ_BYTES = 1024 * 1024
@@ -74,7 +75,7 @@ class Intake:
         self, scans: list[Scan], at: TopicPartition, rows: int, clock: int
     ) -> Iterator[Item]:
         names = {name for scan in scans for name in _columns(scan)}
-        wanted = (*sorted(names), TIMESTAMP_COLUMN, DELETED_COLUMN)
+        wanted = (*sorted(names), TIMESTAMP_COLUMN, DELETED_COLUMN, KEY_COLUMN)
         limit = ReadLimit(bytes=_READ_BYTES, records=rows, columns=wanted)
         offset = self._offsets[at]
         chunk = self._log.read(at.topic, at.partition, offset, limit)
@@ -84,7 +85,9 @@ class Intake:
         frame = _frame(chunk.rows)
         for start in range(0, frame.height, rows):
             for scan in scans:
-                piece = frame.slice(start, rows).select(*_columns(scan), TAKEN)
+                piece = without_tombstones(frame.slice(start, rows), scan.stream)
+                chosen = [*_columns(scan), *((WEIGHT,) if scan.stream.key else ())]
+                piece = piece.select(*(name for name in chosen if name in piece.columns), TAKEN)
                 yield self._read((scan.id, at.partition), piece, clock)
 
     def _read(self, place: Place, frame: Frame, clock: int) -> Item:
@@ -112,8 +115,6 @@ def _columns(scan: Scan) -> tuple[str, ...]:
 def _frame(rows: object) -> Frame:
     frame = pl.from_arrow(rows)
     assert isinstance(frame, pl.DataFrame)
-    if DELETED_COLUMN in frame.columns:
-        frame = frame.filter(~pl.col(DELETED_COLUMN).fill_null(value=False)).drop(DELETED_COLUMN)
     return frame.with_columns(pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN)).drop(
         TIMESTAMP_COLUMN
     )

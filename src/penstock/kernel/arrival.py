@@ -69,7 +69,7 @@ class Observed:
 def needed_columns(scan: Scan) -> tuple[str, ...]:
     """Give the columns to be read: those of the steps, of the event time and the watermark."""
     stream = scan.stream
-    needed = {*scan.columns, *_watermark_columns(stream)}
+    needed = {*scan.columns, *_watermark_columns(stream), *stream.key}
     if stream.event_time is not None:
         needed.add(stream.event_time)
     return tuple(name for name in stream.columns.names if name in needed)
@@ -78,7 +78,12 @@ def needed_columns(scan: Scan) -> tuple[str, ...]:
 def stamp(stream: Stream, rows: Frame) -> Frame:
     """Give rows, which have `_taken`, their event time and their weight."""
     time = pl.col(TAKEN) if stream.event_time is None else _millis(rows, stream.event_time)
-    weight = pl.col(WEIGHT) if stream.changelog and WEIGHT in rows.columns else pl.lit(1)
+    weighted = WEIGHT in rows.columns and (stream.changelog or bool(stream.key))
+    weight = pl.col(WEIGHT) if weighted else pl.lit(1)
+    if weighted and stream.key:
+        # A deletion says nothing but its key: it happened when the log took it.
+        gone = (pl.col(WEIGHT) < 0) & time.is_null()
+        time = pl.when(gone).then(pl.col(TAKEN)).otherwise(time)
     return rows.with_columns(
         weight.cast(CONTROL[WEIGHT]).alias(WEIGHT),
         time.cast(CONTROL[TIME]).alias(TIME),

@@ -14,7 +14,7 @@ from penstock.kernel.apply import apply
 from penstock.kernel.columns import control_columns
 from penstock.kernel.dead import Failure, letters, readable_json
 from penstock.kernel.expression import lower
-from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, Counts, Frame
+from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Counts, Frame
 from penstock.model.expr import Column
 from penstock.model.signature import expr_type
 from penstock.model.stateless import (
@@ -26,6 +26,7 @@ from penstock.model.stateless import (
     Restamp,
     Stateless,
     Union,
+    Updates,
 )
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import Kind
@@ -112,14 +113,23 @@ def _work_of(step: Stateless, schema: Schema, name: str) -> _Work:
             return partial(_project, made)
         case Filter(condition=condition):
             return partial(_filter, lower(condition, schema))
-        case Apply():
-            return partial(_apply, step, schema, name)
-        case Expect():
-            return partial(_expect, step, lower(step.condition, schema), schema)
-        case Restamp():
-            return partial(_restamp, step, schema, name)
+        case Updates():
+            return partial(_filter, pl.col(WEIGHT) > 0)
+        case Apply() | Restamp() | Expect():
+            return _checking_work(step, schema, name)
         case Union() | Rekey():
             return _Passed
+
+
+def _checking_work(step: Apply | Restamp | Expect, schema: Schema, name: str) -> _Work:
+    """Give the work of a step that may park rows."""
+    match step:
+        case Apply():
+            return partial(_apply, step, schema, name)
+        case Restamp():
+            return partial(_restamp, step, schema, name)
+        case Expect():
+            return partial(_expect, step, lower(step.condition, schema), schema)
 
 
 def _project(made: Sequence[pl.Expr], frame: Frame) -> _Passed:

@@ -14,7 +14,7 @@ end with the next keyed operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -23,6 +23,8 @@ import polars as pl
 WEIGHT = "_weight"
 TIME = "_time"
 TAKEN = "_taken"
+PORT = "_port"
+"""Int8: which input of its operator a row is for, while it travels to one that has several."""
 PANE_COLUMNS = (
     "_pane_index",
     "_pane_nonspeculative",
@@ -101,6 +103,7 @@ class Step:
 
     `late` has the operator's input columns and a column `_reason`; `dead` the columns of
     `dead_letters`. `wake_at` is the clock time at which something is due although no row comes.
+    Late rows of the right input of a join are `late_right`.
     """
 
     state: State
@@ -109,6 +112,7 @@ class Step:
     dead: Frame | None = None
     counts: Counts = Counts()
     wake_at: int | None = None
+    late_right: Frame | None = None
 
 
 DEAD_COLUMNS: Mapping[str, pl.DataType] = {
@@ -142,3 +146,17 @@ class Operator(Protocol):
 
     def step(self, state: State, delta: Frame, time: Time) -> Step:
         """Take one batch of one bucket."""
+
+
+class Joiner(Protocol):
+    """A keyed operator of several inputs; what holds for `Operator` holds here."""
+
+    @property
+    def ports(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of each input that decide a row's bucket."""
+
+    def pack(self, rows: Frame, watermark: int, port: int) -> Frame:
+        """Do before the exchange what needs no state with the rows of one input."""
+
+    def step(self, state: State, deltas: Sequence[Frame], time: Time) -> Step:
+        """Take one batch of one bucket: the rows of each input."""

@@ -16,7 +16,7 @@ from penstock.kernel.arrival import observe, stamp
 from penstock.kernel.chain import ChainRunner
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.letter import late_letters
-from penstock.kernel.operators import operator_of
+from penstock.kernel.operators import joiner_of, operator_of
 from penstock.kernel.parcel import (
     NO_BUCKET,
     Parcel,
@@ -30,14 +30,17 @@ from penstock.kernel.parcel import (
 from penstock.kernel.port import (
     CONTROL,
     PANE_COLUMNS,
+    PORT,
     START_OF_TIME,
     Counts,
     Frame,
+    Joiner,
     Operator,
     State,
     Step,
     Time,
 )
+from penstock.model.join import Join
 from penstock.model.physical import Chain, Keyed, Output, Physical, Scan
 from penstock.schema.schema import Schema
 
@@ -51,8 +54,9 @@ class Program:
         self.keyed: Mapping[str, Keyed] = {item.id: item for item in physical.operators}
         self.outputs: Mapping[str, Output] = {item.id: item for item in physical.outputs}
         self._operators: dict[str, Operator] = {}
+        self._joiners: dict[str, Joiner] = {}
         self._chains: dict[tuple[str, str], ChainRunner] = {}
-        self._empty: dict[str, Frame] = {}
+        self._empty: dict[tuple[str, int], Frame] = {}
 
     @override
     def __reduce__(self) -> tuple[object, ...]:
@@ -103,7 +107,7 @@ class Program:
         Without `chains` the results are a parcel for `follow`.
         """
         item = self.keyed[keyed]
-        step = self.operator(keyed).step(state, self._delta(item, deltas), time)
+        step = self._step(item, state, deltas, time)
         counts: dict[str, Counts] = {}
         _count(counts, keyed, step.counts)
         parcels = list(self._beside(item, step))
@@ -120,6 +124,12 @@ class Program:
         if keyed not in self._operators:
             self._operators[keyed] = operator_of(self.keyed[keyed])
         return self._operators[keyed]
+
+    def joiner(self, keyed: str) -> Joiner:
+        """Give the operator of a join, built when it is first asked for."""
+        if keyed not in self._joiners:
+            self._joiners[keyed] = joiner_of(self.keyed[keyed])
+        return self._joiners[keyed]
 
     def output_after(self, target: str) -> Output | None:
         """Give the first output that rows for a target reach."""
@@ -166,43 +176,60 @@ class Program:
         for step, count in done.counts.items():
             _count(counts, step, count)
         yield from self.dead(chain.target, done.dead)
-        yield from self._send(chain.target, done.frame, watermark)
+        if not done.frame.is_empty():
+            yield from self._send(chain, done.frame, watermark)
 
-    def _send(self, target: str, frame: Frame, watermark: int) -> Iterator[Parcel]:
-        if frame.is_empty():
-            return
+    def _send(self, chain: Chain, frame: Frame, watermark: int) -> Iterator[Parcel]:
+        target = chain.target
         if target in self.outputs:
             yield Parcel(target, NO_BUCKET, frame)
             return
         settings = self.physical.settings
-        operator = self.operator(target)
         rows = frame.drop(PANE_COLUMNS, strict=False)
+        if isinstance(self.keyed[target].relation, Join):
+            joiner = self.joiner(target)
+            if settings.preaggregate:
+                rows = joiner.pack(rows, watermark, chain.port)
+            rows = rows.with_columns(pl.lit(chain.port, dtype=pl.Int8).alias(PORT))
+            yield from split(rows, target, joiner.ports[chain.port], settings.buckets)
+            return
+        operator = self.operator(target)
         if settings.preaggregate:
             rows = operator.pack(rows, watermark)
         yield from split(rows, target, operator.keys, settings.buckets)
 
-    def _delta(self, keyed: Keyed, deltas: Sequence[Frame]) -> Frame:
+    def _step(self, keyed: Keyed, state: State, deltas: Sequence[Frame], time: Time) -> Step:
+        if not isinstance(keyed.relation, Join):
+            return self.operator(keyed.id).step(state, self._delta(keyed, deltas), time)
+        sides: list[list[Frame]] = [[] for _ in keyed.relation.inputs]
+        for delta in deltas:
+            if not delta.is_empty():
+                sides[delta[PORT][0]].append(delta.drop(PORT))
+        joined = [self._delta(keyed, side, port) for port, side in enumerate(sides)]
+        return self.joiner(keyed.id).step(state, joined, time)
+
+    def _delta(self, keyed: Keyed, deltas: Sequence[Frame], port: int = 0) -> Frame:
         filled = [delta for delta in deltas if not delta.is_empty()]
         if len(filled) == 1:
             return filled[0]
         if filled:
             same = all(delta.schema == filled[0].schema for delta in filled[1:])
             return pl.concat(filled, how="vertical" if same else "diagonal_relaxed")
-        if keyed.id not in self._empty:
-            columns = frame_schema(keyed.relation.inputs[0].schema)
-            self._empty[keyed.id] = pl.DataFrame(schema={**columns, **CONTROL})
-        return self._empty[keyed.id]
+        if (keyed.id, port) not in self._empty:
+            columns = frame_schema(keyed.relation.inputs[port].schema)
+            self._empty[keyed.id, port] = pl.DataFrame(schema={**columns, **CONTROL})
+        return self._empty[keyed.id, port]
 
     def _beside(self, keyed: Keyed, step: Step) -> Iterator[Parcel]:
         yield from self.dead(keyed.id, step.dead)
         output = self.output_after(keyed.id)
-        if step.late is None or step.late.is_empty() or output is None:
+        if output is None or not output.sink.late_topic:
             return
-        if output.sink.late_topic:
-            relation = keyed.relation
-            columns = relation.inputs[0].schema.names
-            letters = late_letters(step.late, columns, step=keyed.id, site=relation.site)
-            yield Parcel(late_target(output.id), NO_BUCKET, letters)
+        for late, source in zip((step.late, step.late_right), keyed.relation.inputs, strict=False):
+            if late is not None and not late.is_empty():
+                site, columns = keyed.relation.site, source.schema.names
+                letters = late_letters(late, columns, step=keyed.id, site=site)
+                yield Parcel(late_target(output.id), NO_BUCKET, letters)
 
 
 def _unfollowed(origin: str, rows: Frame) -> Worked:

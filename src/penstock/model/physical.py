@@ -13,24 +13,31 @@ from typing import TypeAlias
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.plan import Sink
+from penstock.model.process import Process
+from penstock.model.settle import Settle
 from penstock.model.source import Stream
 from penstock.model.stateless import Stateless
 from penstock.model.top_n import TopN
 
-Stateful: TypeAlias = Aggregate | Dedup | TopN
+Stateful: TypeAlias = Aggregate | Dedup | TopN | Latest | Join | Process | Match | Settle
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Steps done one after the other on the way to a keyed operator or an output.
 
-    A `Union` in it says only that other chains have the same target.
+    A `Union` in it says only that other chains have the same target. `port` is the input of
+    the target that it leads to, where that has several.
     """
 
     id: str
     steps: tuple[Stateless, ...]
     target: str
+    port: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ class Sink:
     """A relation written to a topic; `keys` decide the partition of each record.
 
     Rows too late and rows that failed go beside it: to `late` and `dead`, on by default
-    (`<topic>.late`, `<topic>.dead`); none turns one off, and its rows are only counted.
+    (`<topic>.late`, `<topic>.dead`); none turns one off, and its rows are only counted. With
+    `upsert` the topic holds the table: the last record of a key is its row, or a tombstone.
     """
 
     relation: Relation
@@ -23,6 +24,7 @@ class Sink:
     late: str | None = ""
     dead: str | None = ""
     site: str = field(default="", compare=False)
+    upsert: bool = False
 
     def __post_init__(self) -> None:
         for key in self.keys:

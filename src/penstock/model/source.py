@@ -20,7 +20,7 @@ class Stream(Relation):
     `_weight` of the topic marks a changelog: -1 takes a row back.
 
     Where `files` is given the rows are those of the files that it names, and `topic` is only
-    what they are called.
+    what they are called. Where `key` is given, a tombstone of the topic deletes what has its key.
     """
 
     topic: str
@@ -30,8 +30,11 @@ class Stream(Relation):
     changelog: bool = False
     site: str = field(default="", compare=False)
     files: str | None = None
+    key: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for key in self.key:
+            self.columns.field(key, role="key", site=self.site)
         if self.event_time is not None:
             require_event_time(self.event_time, self.columns, self.site)
         if isinstance(self.watermark, Punctuated):

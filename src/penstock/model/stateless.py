@@ -202,6 +202,29 @@ class Restamp(Relation):
         return (self.source,)
 
 
+@dataclass(frozen=True, slots=True)
+class Updates(Relation):
+    """The rows that are added; those taken back are left out, so that nothing takes rows back."""
+
+    source: Relation
+    site: str = field(default="", compare=False)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+    @property
+    @override
+    def retracts(self) -> bool:
+        return False
+
+
 def _result(column: Named, known: Schema) -> Field:
     if isinstance(column.expr, Column):
         passed = known.field(column.expr.name)
@@ -209,4 +232,4 @@ def _result(column: Named, known: Schema) -> Field:
     return Field(column.name, expr_type(column.expr, known))
 
 
-Stateless: TypeAlias = Project | Filter | Apply | Union | Rekey | Expect | Restamp
+Stateless: TypeAlias = Project | Filter | Apply | Union | Rekey | Expect | Restamp | Updates

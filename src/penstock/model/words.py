@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
@@ -10,24 +9,32 @@ from penstock.model.dedup import Dedup
 from penstock.model.duration import duration_text
 from penstock.model.expr import Column
 from penstock.model.expr_text import expr_text
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.measure import Measure
+from penstock.model.process import Process
 from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
+from penstock.model.settle import Settle
 from penstock.model.source import Stream
-from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Rekey, Restamp, Union
+from penstock.model.stateful_words import stateful_words
+from penstock.model.stateless import (
+    Apply,
+    Expect,
+    Filter,
+    Named,
+    Project,
+    Rekey,
+    Restamp,
+    Union,
+    Updates,
+)
+from penstock.model.step_words import Words
 from penstock.model.top_n import TopN
 from penstock.model.trigger_words import trigger_words
 from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated, Watermark
 from penstock.model.window_words import window_words
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What a step is, what it is about, and more of it."""
-
-    kind: str
-    title: str = ""
-    details: tuple[str, ...] = ()
 
 
 def step_words(relation: Relation) -> Words:
@@ -43,6 +50,8 @@ def step_words(relation: Relation) -> Words:
         case TopN(keys=keys, by=by, n=n, descending=descending):
             order = "greatest" if descending else "least"
             return Words("top", f"{n} {order} {by}{_by(keys)}")
+        case Settle() | Latest() | Join() | Process() | Match():
+            return stateful_words(relation)
         case _:
             return _stateless(relation)
 
@@ -114,6 +123,8 @@ def _same_rows(relation: Relation) -> Words:
             return Words("union")
         case Rekey(keys=keys):
             return Words("key", _by(keys).strip())
+        case Updates():
+            return Words("new rows")
         case Restamp(event_time=column):
             return Words("event time", column)
         case _:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from penstock.model.dedup import Dedup
+from penstock.model.join import Join
 from penstock.model.physical import Chain, Keyed, Physical, Scan
 from penstock.plan.step_text import step_text
 
@@ -99,7 +100,7 @@ def _elements(physical: Physical, workers: tuple[str, ...]) -> Iterator[Element]
 
 def _is_one_group(keyed: Keyed) -> bool:
     """Whether rows have no key, and so are all in one bucket; copies have all columns as theirs."""
-    return not keyed.relation.keys and not isinstance(keyed.relation, Dedup)
+    return not keyed.relation.keys and not isinstance(keyed.relation, Dedup | Join)
 
 
 def _fused(physical: Physical, chains: Iterable[Chain]) -> tuple[str, ...]:

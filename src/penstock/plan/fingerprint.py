@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 
+from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.physical import Keyed, Physical, Stateful
+from penstock.model.process import Process
+from penstock.model.relation import Relation
+from penstock.model.settle import Settle
 from penstock.model.top_n import TopN
 from penstock.model.window import Buffered, Custom, Sliding
 from penstock.plan.reads import reads
@@ -18,6 +26,16 @@ from penstock.plan.token import Token, token
 from penstock.plan.user_code import by_name, by_text
 
 _LENGTH = 16
+_OWN: Mapping[type[Relation], tuple[str, ...]] = {
+    Dedup: ("keys", "within"),
+    TopN: ("keys", "by", "n", "descending"),
+    Latest: ("keys", "order"),
+    Join: ("on", "how", "bound", "eager", "condition"),
+    Process: ("keys", "name"),
+    Match: ("keys", "pattern"),
+    Settle: ("keys",),
+}
+"""What decides how the state of a step looks, beside the columns it keeps."""
 
 
 def fingerprint(plan: Physical) -> str:
@@ -40,14 +58,25 @@ def state_fingerprint(keyed: Keyed) -> str:
 
 
 def _layout(relation: Stateful) -> tuple[object, ...]:
+    kind = type(relation).__name__
+    if isinstance(relation, Process):
+        # What it remembers is declared, and migrated where the declaration changed.
+        types = tuple((key, relation.source.schema.field(key).type) for key in relation.keys)
+        return (kind, _own(relation), types)
+    if isinstance(relation, Join):
+        sides = tuple(
+            (item.retracts, tuple((f.name, f.type) for f in item.schema.fields))
+            for item in relation.inputs
+        )
+        return (kind, _own(relation), sides)
     known = relation.source.schema
-    types = tuple((name, known.field(name).type) for name in _kept(relation))
-    return (type(relation).__name__, _own(relation), relation.source.retracts, types)
+    types = tuple((name, known.field(name).type) for name in _kept(relation, relation.source))
+    return (kind, _own(relation), relation.source.retracts, types)
 
 
-def _kept(relation: Stateful) -> tuple[str, ...]:
+def _kept(relation: Stateful, source: Relation) -> tuple[str, ...]:
     """Give the columns of the input that its state may hold."""
-    names = relation.source.schema.names
+    names = source.schema.names
     if _keeps_rows(relation):
         return names
     read = reads(relation)
@@ -57,16 +86,14 @@ def _kept(relation: Stateful) -> tuple[str, ...]:
 def _keeps_rows(relation: Stateful) -> bool:
     if isinstance(relation, Dedup):
         return relation.source.retracts
-    if isinstance(relation, TopN):
-        return True
-    return isinstance(relation.window, Buffered | Sliding | Custom)
+    if isinstance(relation, Aggregate):
+        return isinstance(relation.window, Buffered | Sliding | Custom)
+    return True
 
 
 def _own(relation: Stateful) -> tuple[object, ...]:
-    if isinstance(relation, Dedup):
-        return (relation.keys, relation.within)
-    if isinstance(relation, TopN):
-        return (relation.keys, relation.by, relation.n, relation.descending)
+    if not isinstance(relation, Aggregate):
+        return tuple(getattr(relation, name) for name in _OWN[type(relation)])
     how = (relation.refinement.mode, relation.refinement.stamp, relation.panes)
     return (relation.keys, relation.measures, relation.window, relation.when, how)
 

@@ -10,33 +10,42 @@ from typing import TypeAlias
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.expr import Column
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.physical import Chain, Keyed, Output, Physical, Scan, Settings, Stateful
 from penstock.model.plan import Plan
+from penstock.model.process import Process
 from penstock.model.relation import Relation
+from penstock.model.settle import Settle
 from penstock.model.source import Stream
 from penstock.model.stateless import (
     Apply,
-    Expect,
-    Filter,
     Named,
     Project,
-    Rekey,
-    Restamp,
     Stateless,
-    Union,
 )
 from penstock.model.top_n import TopN
 from penstock.plan.reads import reads
 
-_KINDS: Mapping[type[Relation], str] = {Aggregate: "agg", Dedup: "dedup", TopN: "top"}
-_Path: TypeAlias = tuple[tuple[Stateless, ...], str]
-"""Steps, and where they lead."""
+_KINDS: Mapping[type[Relation], str] = {
+    Aggregate: "agg",
+    Dedup: "dedup",
+    TopN: "top",
+    Latest: "table",
+    Join: "join",
+    Process: "process",
+    Match: "match",
+    Settle: "settle",
+}
+_Path: TypeAlias = tuple[tuple[Stateless, ...], str, int]
+"""Steps, where they lead, and to which of its inputs."""
 
 
 def lower(program: Plan, settings: Settings) -> Physical:
     """Cut a program whose equal steps are one object; names depend on its order alone."""
     streams = [step for step in program.walk() if isinstance(step, Stream)]
-    keyed = [step for step in program.walk() if isinstance(step, Aggregate | Dedup | TopN)]
+    keyed = [step for step in program.walk() if isinstance(step, Stateful)]
     names = _names(streams, keyed)
     outputs = tuple(Output(f"out-{sink.topic}", sink) for sink in program.sinks)
     paths = _paths(keyed, outputs, names)
@@ -79,36 +88,35 @@ def _paths(
     """Give the ways out of every scan and operator, by its id."""
     paths: dict[int, list[_Path]] = {key: [] for key in names}
 
-    def lead(relation: Relation, steps: tuple[Stateless, ...], target: str) -> None:
+    def lead(relation: Relation, steps: tuple[Stateless, ...], target: str, port: int = 0) -> None:
         if id(relation) in names:
-            paths[id(relation)].append((steps, target))
+            paths[id(relation)].append((steps, target, port))
             return
-        assert isinstance(relation, Project | Filter | Apply | Union | Rekey | Expect | Restamp)
+        assert isinstance(relation, Stateless)
         for item in relation.inputs:
-            lead(item, (relation, *steps), target)
+            lead(item, (relation, *steps), target, port)
 
     for step in keyed:
-        lead(step.source, (), names[id(step)])
+        for port, item in enumerate(step.inputs):
+            lead(item, (), names[id(step)], port)
     for output in outputs:
         lead(output.sink.relation, (), output.id)
     return paths
 
 
 def _chains(source: str, paths: list[_Path]) -> tuple[Chain, ...]:
-    ids = _numbered(f"{source}->{target}" for _, target in paths)
-    return tuple(
-        Chain(name, steps, target) for name, (steps, target) in zip(ids, paths, strict=True)
-    )
+    ids = _numbered(f"{source}->{target}" for _, target, _ in paths)
+    return tuple(Chain(name, *path) for name, path in zip(ids, paths, strict=True))
 
 
 def _scan(name: str, stream: Stream, paths: list[_Path]) -> Scan:
-    needed = frozenset[str]().union(*(_first_reads(stream, steps) for steps, _ in paths))
+    needed = frozenset[str]().union(*(_first_reads(stream, steps) for steps, _, _ in paths))
     columns = tuple(column for column in stream.columns.names if column in needed)
     narrow = tuple(Named(column, Column(column)) for column in columns)
     # Where the scan gives just the columns a chain selects first, there is nothing to select.
     shorter = [
-        (steps[1:] if steps and _selects(steps[0], narrow) else steps, target)
-        for steps, target in paths
+        (steps[1:] if steps and _selects(steps[0], narrow) else steps, target, port)
+        for steps, target, port in paths
     ]
     return Scan(name, stream, _chains(name, shorter), columns)
 
@@ -141,7 +149,7 @@ def _keyed(step: Stateful, paths: Mapping[int, list[_Path]], names: Mapping[int,
 def _upstream(step: Relation) -> Iterator[Stateful]:
     """Give the keyed operators whose results the step reads, none between."""
     for item in step.inputs:
-        if isinstance(item, Aggregate | Dedup | TopN):
+        if isinstance(item, Stateful):
             yield item
         else:
             yield from _upstream(item)
@@ -158,4 +166,5 @@ def _keep_late(step: Stateful) -> timedelta:
     """
     if isinstance(step, Aggregate) and step.refinement.keep_late is not None:
         return step.refinement.keep_late
-    return max((_keep_late(item) for item in _upstream(step)), default=timedelta(0))
+    own = step.keep_late if isinstance(step, Join) else timedelta(0)
+    return max((own, *(_keep_late(item) for item in _upstream(step))))

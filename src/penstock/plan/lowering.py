@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.expr import Call, Cast, Expr
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.measure import Measure
 from penstock.model.physical import Chain, Physical, Stateful
+from penstock.model.process import Process
 from penstock.model.relation import Relation
+from penstock.model.settle import Settle
 from penstock.model.stateless import Apply, Expect, Filter, Project
+from penstock.model.top_n import TopN
 from penstock.model.window import Buffered, Sliding
 from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, Capability
 from penstock.plan.step_text import step_text
+
+_MODULES: Mapping[type[Relation], str] = {
+    Dedup: "kernel.dedup",
+    TopN: "kernel.top_n",
+    Latest: "kernel.latest",
+    Join: "kernel.join",
+    Process: "kernel.process",
+    Match: "kernel.match",
+    Settle: "kernel.settle",
+}
 
 
 def lowering_lines(physical: Physical) -> Iterator[str]:
@@ -38,10 +54,8 @@ def kernel_module(relation: Stateful) -> str:
             return "kernel.sliding"
         case Aggregate():
             return "kernel.windowed"
-        case Dedup():
-            return "kernel.dedup"
         case _:
-            return "kernel.top_n"
+            return _MODULES[type(relation)]
 
 
 def _operator(name: str, relation: Stateful) -> Iterator[str]:

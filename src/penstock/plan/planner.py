@@ -7,6 +7,7 @@ from penstock.model.plan import Plan
 from penstock.plan.logical import improve
 from penstock.plan.lower import lower
 from penstock.plan.refuse import refuse
+from penstock.plan.settle_tables import settle_tables
 
 DEFAULT_SETTINGS = Settings()
 
@@ -14,4 +15,4 @@ DEFAULT_SETTINGS = Settings()
 def plan(program: Plan, settings: Settings = DEFAULT_SETTINGS) -> Physical:
     """Give the physical plan of a program; one that cannot be run is refused here."""
     refuse(program, settings)
-    return lower(improve(program).program, settings)
+    return lower(settle_tables(improve(program).program), settings)

@@ -8,8 +8,12 @@ from datetime import timedelta
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.expr import Expr, columns_of
+from penstock.model.latest import Latest
+from penstock.model.match import Match
 from penstock.model.parts import triggers_in
+from penstock.model.process import Process
 from penstock.model.relation import Relation
+from penstock.model.settle import Settle
 from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp
 from penstock.model.top_n import TopN
 from penstock.model.trigger import AfterRow
@@ -44,8 +48,11 @@ def _named(relation: Relation) -> tuple[str, ...]:
         case Dedup(source, keys):
             # Without a key rows are copies of one another where they are alike in all columns.
             return keys or source.schema.names
-        case Rekey(_, keys):
+        case Rekey(_, keys) | Latest(_, keys) | Settle(_, keys):
             return keys
+        case Process(source) | Match(source):
+            # The function, or the pattern, may look at any of them.
+            return source.schema.names
         case TopN(_, keys, by):
             return (*keys, by)
         case Restamp(_, event_time):

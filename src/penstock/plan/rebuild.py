@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.join import Join
+from penstock.model.latest import Latest
+from penstock.model.match import Match
+from penstock.model.process import Process
 from penstock.model.relation import Relation
-from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp, Union
+from penstock.model.settle import Settle
+from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp, Union, Updates
 from penstock.model.top_n import TopN
+
+_OneInput: TypeAlias = (
+    Project
+    | Filter
+    | Apply
+    | Rekey
+    | Expect
+    | Restamp
+    | Updates
+    | Aggregate
+    | Dedup
+    | TopN
+    | Latest
+    | Process
+    | Match
+    | Settle
+)
 
 
 def with_inputs(relation: Relation, inputs: tuple[Relation, ...]) -> Relation:
@@ -17,7 +40,7 @@ def with_inputs(relation: Relation, inputs: tuple[Relation, ...]) -> Relation:
         return relation
     if isinstance(relation, Union):
         return replace(relation, sources=inputs)
-    assert isinstance(
-        relation, Project | Filter | Apply | Rekey | Expect | Restamp | Aggregate | Dedup | TopN
-    )
+    if isinstance(relation, Join):
+        return replace(relation, left=inputs[0], right=inputs[1])
+    assert isinstance(relation, _OneInput)
     return replace(relation, source=inputs[0])

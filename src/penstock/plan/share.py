@@ -9,7 +9,7 @@ from penstock.model.relation import Relation
 from penstock.plan.rebuild import with_inputs
 from penstock.plan.token import Token, field_tokens
 
-_INPUTS = ("source", "sources")
+_INPUTS = ("source", "sources", "left", "right")
 
 
 def share(program: Plan) -> Plan:

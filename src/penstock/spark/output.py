@@ -13,16 +13,16 @@ from penstock.errors import SchemaError
 from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import dead_target, late_target
 from penstock.kernel.port import DEAD_COLUMNS, END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Frame
+from penstock.kernel.record_key import key_text
+from penstock.kernel.settle import settle
 from penstock.log.port import Log
-from penstock.log.record import KEY_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
 from penstock.log.rows import value_schema
-from penstock.model.aggregate import Aggregate
-from penstock.model.dedup import Dedup
-from penstock.model.physical import Output, Physical
+from penstock.log.topic import TopicConfig
+from penstock.model.physical import Output, Physical, Stateful
 from penstock.model.plan import Sink
 from penstock.model.relation import Relation
 from penstock.model.stateless import Rekey
-from penstock.model.top_n import TopN
 from penstock.schema.arrow import to_arrow
 from penstock.spark.route import Routed, Router
 from penstock.spark.stage import Staged, stage
@@ -39,9 +39,13 @@ class Outlet:
     topic: str
     schema: pa.Schema
     keys: tuple[str, ...] = ()
+    upsert: bool = False
+    """Whether the last record of a key is its row, or a tombstone."""
 
     def records(self, frame: Frame, clock: int) -> pa.Table:
         """Give rows with their key and timestamp; without a usable event time it is the clock."""
+        if self.upsert:
+            frame = settle(frame, self.keys, self.schema.names)
         usable = pl.col(TIME).is_between(START_OF_TIME + 1, END_OF_TIME - 2)
         stamp = (
             pl.when(usable).then(pl.col(TIME)).otherwise(clock) if self._timed else pl.lit(clock)
@@ -54,7 +58,13 @@ class Outlet:
                 # Rows whose key is null are one group, too, and keep their order in one place.
                 pl.when(key.is_null()).then(0).cast(pl.Int32).alias(PARTITION_COLUMN),
             ]
-        chosen = frame.select(*self.schema.names, *added)
+        if self.upsert:
+            there = pl.col(WEIGHT) > 0
+            added.append((~there).alias(DELETED_COLUMN))
+            values = [pl.when(there).then(pl.col(name)).alias(name) for name in self.schema.names]
+            chosen = frame.select(*values, *added)
+        else:
+            chosen = frame.select(*self.schema.names, *added)
         table: pa.Table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
         return table
 
@@ -67,7 +77,8 @@ class Outlet:
     @cached_property
     def columns(self) -> list[str]:
         """The columns of a frame that its records are made of."""
-        return [*self.schema.names, *([TIME] if self._timed else [])]
+        control = [TIME] if self._timed else []
+        return [*self.schema.names, *control, *([WEIGHT] if self.upsert else [])]
 
     @cached_property
     def _timed(self) -> bool:
@@ -82,16 +93,6 @@ class Staging:
     owner: str
     task: int
     clock: int
-
-
-def key_text(frame: Frame, keys: Sequence[str]) -> pl.Expr:
-    """Give the key of each record: the text of one column, or several as JSON."""
-    if len(keys) > 1:
-        return pl.struct(keys).struct.json_encode().cast(pl.Binary)
-    (name,) = keys
-    if frame.schema[name] == pl.Binary:
-        return pl.col(name)
-    return pl.col(name).cast(pl.String).cast(pl.Binary)
 
 
 def outlets(physical: Physical) -> Mapping[str, Outlet]:
@@ -130,7 +131,10 @@ def ensure_topics(log: Log, physical: Physical) -> None:
             _require_fitting(log, outlet)
             continue
         log.create_topic(
-            outlet.topic, partitions=partitions if outlet.keys else 1, schema=outlet.schema
+            outlet.topic,
+            partitions=partitions if outlet.keys else 1,
+            schema=outlet.schema,
+            config=TopicConfig(cleanup="compact") if outlet.upsert else None,
         )
         known.add(outlet.topic)
 
@@ -141,7 +145,7 @@ def record_keys(sink: Sink) -> tuple[str, ...]:
         return sink.keys
     relation: Relation | None = sink.relation
     while relation is not None:
-        if isinstance(relation, Aggregate | Dedup | TopN | Rekey):
+        if isinstance(relation, Stateful | Rekey):
             known = sink.relation.schema.names
             return relation.keys if all(key in known for key in relation.keys) else ()
         relation = relation.inputs[0] if len(relation.inputs) == 1 else None
@@ -151,9 +155,9 @@ def record_keys(sink: Sink) -> tuple[str, ...]:
 def _of_output(output: Output) -> Iterator[Outlet]:
     sink = output.sink
     schema = to_arrow(sink.relation.schema)
-    if sink.relation.retracts:
+    if sink.relation.retracts and not sink.upsert:
         schema = schema.append(pa.field(WEIGHT, pa.int32(), nullable=False))
-    yield Outlet(output.id, sink.topic, schema, record_keys(sink))
+    yield Outlet(output.id, sink.topic, schema, record_keys(sink), sink.upsert)
     if sink.late_topic:
         yield Outlet(late_target(output.id), sink.late_topic, _plain(LATE_COLUMNS))
     if sink.dead_topic:

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from penstock.kernel.arrival import needed_columns
 from penstock.kernel.port import TAKEN, WEIGHT, Frame
+from penstock.kernel.tombstone import without_tombstones
 from penstock.log.port import Log
-from penstock.log.record import DELETED_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, TIMESTAMP_COLUMN
 from penstock.model.physical import Scan
+from penstock.model.source import Stream
 from penstock.schema.arrow import arrow_type
 from penstock.spark.dispatch import Dispatch
 from penstock.spark.inputs import input_log
@@ -64,6 +66,7 @@ def _frames(scan: Scan, log: Log, found: Range) -> Iterator[Frame]:
     typed = log.topic(found.topic).schema is not None
     if typed:
         fields.append(pa.field(DELETED_COLUMN, pa.bool_()))
+        fields += [pa.field(KEY_COLUMN, pa.binary())] if scan.stream.key else []
     fields.append(pa.field(TIMESTAMP_COLUMN, pa.timestamp("ms", tz="UTC")))
     what = LogScan(
         topic=found.topic, columns=tuple(field.name for field in fields), wanted=pa.schema(fields)
@@ -75,18 +78,14 @@ def _frames(scan: Scan, log: Log, found: Range) -> Iterator[Frame]:
             waiting.append(batch)
             size += batch.nbytes
         if waiting and (batch is None or size >= PIECE_BYTES):
-            yield _frame(pa.Table.from_batches(waiting))
+            yield _frame(pa.Table.from_batches(waiting), scan.stream)
             waiting, size = [], 0
 
 
-def _frame(table: pa.Table) -> Frame:
+def _frame(table: pa.Table, stream: Stream) -> Frame:
     frame = pl.from_arrow(table, rechunk=False)
     assert isinstance(frame, pl.DataFrame)
-    if DELETED_COLUMN in frame.columns:
-        # A tombstone deletes a key of a table; in a stream there is nothing to delete.
-        if frame[DELETED_COLUMN].null_count() < frame.height:
-            frame = frame.filter(~pl.col(DELETED_COLUMN).fill_null(value=False))
-        frame = frame.drop(DELETED_COLUMN)
+    frame = without_tombstones(frame, stream)
     return frame.with_columns(pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN)).drop(
         TIMESTAMP_COLUMN
     )

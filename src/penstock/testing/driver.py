@@ -102,6 +102,18 @@ class TestDriver:
         """
         self.push_together({(topic, partition): rows}, at=at)
 
+    def delete(self, topic: str, keys: Pushed, *, partition: int = 0) -> None:
+        """Give tombstones to a topic that is read as a table: rows that hold its key alone."""
+        if not any(scan.stream.key for scan in self._scans(topic)):
+            raise UsageError(
+                "TABLE_MISSING",
+                f'topic "{topic}" is not read as a table, so nothing can be deleted from it',
+                hint="Read it with app.table(...), or push rows.",
+            )
+        rows = [keys] if isinstance(keys, Mapping) else keys
+        gone = pl.DataFrame(rows).with_columns(pl.lit(-1, pl.Int32).alias(WEIGHT))
+        self.push(topic, gone, partition=partition)
+
     def push_together(
         self, given: Mapping[tuple[str, int], Pushed], *, at: Moment | None = None
     ) -> None:

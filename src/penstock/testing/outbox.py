@@ -14,6 +14,7 @@ from penstock.kernel.columns import frame_schema
 from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import Parcel, dead_target, late_target
 from penstock.kernel.port import CONTROL, DEAD_COLUMNS, PANE_COLUMNS, TIME, WEIGHT, Frame
+from penstock.kernel.settle import settle
 from penstock.model.aggregate import WINDOW_END, WINDOW_START, Aggregate
 from penstock.model.physical import Output
 from penstock.model.relation import Relation
@@ -29,6 +30,9 @@ class Outbox:
 
     def __init__(self, outputs: Iterable[Output]) -> None:
         self._outputs = {output.sink.topic: output for output in outputs}
+        self._upserts = {
+            output.id: output.sink for output in self._outputs.values() if output.sink.upsert
+        }
         self._frames: dict[str, list[Frame]] = {}
         self._seen: dict[str, int] = {}
 
@@ -39,8 +43,17 @@ class Outbox:
 
     def put(self, parcels: Iterable[Parcel]) -> None:
         """Take what one batch wrote."""
+        gathered: dict[str, list[Frame]] = {}
         for parcel in parcels:
-            self._frames.setdefault(parcel.target, []).append(parcel.frame)
+            gathered.setdefault(parcel.target, []).append(parcel.frame)
+        for target, frames in gathered.items():
+            kept = self._frames.setdefault(target, [])
+            sink = self._upserts.get(target)
+            if sink is None:
+                kept += frames
+            else:
+                whole = pl.concat(frames, how="diagonal_relaxed")
+                kept.append(settle(whole, sink.keys, sink.relation.schema.names))
 
     def frame(self, topic: str) -> Frame:
         """Give all that was written to a topic, with weights, times and panes."""
@@ -71,6 +84,10 @@ class Outbox:
         """Give what the changes amount to: weights added up, or the last row of each key."""
         relation = self._output(topic).sink.relation
         frame, columns = self.frame(topic), list(relation.schema.names)
+        sink = self._output(topic).sink
+        if sink.upsert:
+            last = frame.unique(subset=list(sink.keys), keep="last", maintain_order=True)
+            return last.filter(pl.col(WEIGHT) > 0).select(columns)
         keys = None if relation.retracts else upsert_keys(relation)
         if keys is None:
             return fold_changelog(frame, columns)

@@ -35,7 +35,7 @@ def as_frames(rows: Pushed, streams: Sequence[Stream]) -> list[Frame]:
 
 def _stored(stream: Stream) -> Schema:
     """Give the columns of a topic: a changelog has a weight, 1 where it is left out."""
-    if stream.changelog and WEIGHT not in stream.columns.names:
+    if (stream.changelog or stream.key) and WEIGHT not in stream.columns.names:
         return stream.columns.with_fields([Field(WEIGHT, INT32)])
     return stream.columns
 
@@ -54,14 +54,16 @@ def _columns(rows: list[Mapping[str, Any]]) -> list[str]:
 
 def _frame(given: pl.DataFrame | list[Mapping[str, Any]], schema: Schema, stream: Stream) -> Frame:
     frame = _cast(given, schema) if isinstance(given, pl.DataFrame) else from_rows(given, schema)
+    weighted = stream.changelog or bool(stream.key)
+    there = frame.filter(pl.col(WEIGHT).fill_null(1) > 0) if stream.key else frame
     for field in schema.fields:
-        if not field.nullable and frame[field.name].has_nulls():
+        if not field.nullable and there[field.name].has_nulls():
             raise SchemaError(
                 "COLUMN_NULL",
                 f'column "{field.name}" of topic "{stream.topic}" must have a value in every row',
                 hint="Give the value, or declare the column as one that may be null.",
             )
-    return frame.with_columns(pl.col(WEIGHT).fill_null(1)) if stream.changelog else frame
+    return frame.with_columns(pl.col(WEIGHT).fill_null(1)) if weighted else frame
 
 
 def _cast(rows: pl.DataFrame, schema: Schema) -> Frame:

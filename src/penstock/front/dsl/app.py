@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -10,11 +11,12 @@ from penstock.errors import ModelError
 from penstock.front.dsl.draw import draw
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
-from penstock.front.dsl.stream import Stream
+from penstock.front.dsl.stream import Stream, Table
 from penstock.front.dsl.watermarks import AHEAD, IDLE, bounded, maybe
 from penstock.model.describe import describe
 from penstock.model.duration import Duration
 from penstock.model.graph import graph_of
+from penstock.model.latest import Latest, Order
 from penstock.model.plan import Plan
 from penstock.model.site import user_site
 from penstock.model.source import Stream as Source
@@ -65,6 +67,30 @@ class App:
         columns = schema_of(schema)
         source = Source(topic, columns, event_time, mark, changelog, user_site())
         return Stream(self._program, source)
+
+    @placed
+    def table(  # noqa: PLR0913  # all that one may say about a source
+        self,
+        topic: str,
+        *,
+        key: str | Sequence[str],
+        schema: SchemaLike,
+        order: Order = "arrival",
+        event_time: str | None = None,
+        lateness: Duration | None = None,
+        idle: Duration | None = IDLE,
+        max_ahead: Duration | None = AHEAD,
+    ) -> Table:
+        """Read a topic as a table: the last record of each key is its row, a tombstone deletes it.
+
+        By `order` "event time" a row that happened before the one held does not replace it.
+        What is said of a stream's rows holds for these.
+        """
+        keys = (key,) if isinstance(key, str) else tuple(key)
+        mark = bounded(lateness or "0s", idle=idle, max_ahead=max_ahead)
+        columns = schema_of(schema)
+        source = Source(topic, columns, event_time, mark, False, user_site(), None, keys)  # noqa: FBT003  # no changelog
+        return Table(self._program, Latest(source, keys, order, user_site()))
 
     @placed
     def files(

@@ -2,163 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import UnionType
-from typing import Any, Literal, NoReturn, Self
+from typing import NoReturn, Self
 
 from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.aggregates import count as count_rows
-from penstock.front.dsl.expression import Expression, Operand, Subject, subject_of
+from penstock.front.dsl.expression import Expression
 from penstock.front.dsl.hazard import warn_of_loss
+from penstock.front.dsl.joins import (
+    JoinWords,
+    On,
+    When,
+    Within,
+    joined,
+    lookup_bound,
+    stream_bound,
+)
 from penstock.front.dsl.keyed import keys_of
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
-from penstock.front.dsl.steps import (
-    Row,
-    applied,
-    extended,
-    filtered,
-    renamed,
-    result_schema,
-    selected,
-    without,
-)
+from penstock.front.dsl.rows import Rows
 from penstock.front.dsl.watermarks import maybe
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.duration import Duration
+from penstock.model.join import How
+from penstock.model.join_bound import Whole
+from penstock.model.latest import Latest, Order
 from penstock.model.measure import Measure
 from penstock.model.plan import Sink
 from penstock.model.refine import DEFAULT_REFINEMENT, Refinement
 from penstock.model.relation import Relation
 from penstock.model.site import user_site
-from penstock.model.stateless import Expect, Rekey, Restamp, Union
+from penstock.model.stateless import Union, Updates
+from penstock.model.table_key import table_key
 from penstock.model.top_n import TopN
 from penstock.model.trigger import Trigger
 from penstock.model.window import Window
-from penstock.schema.annotation import SchemaLike, schema_of
-from penstock.schema.schema import Schema
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Stream:
+class Stream(Rows["Stream"]):
     """Rows that keep coming, and what is done with them."""
-
-    program: Program
-    relation: Relation
-
-    @property
-    def schema(self) -> Schema:
-        """The columns of its rows."""
-        return self.relation.schema
-
-    @placed
-    def filter(self, condition: Expression | Callable[[Row], Any]) -> Stream:
-        """Keep the rows for which an expression, or a function of the row, is true."""
-        return self._then(filtered(self.relation, condition))
-
-    @placed
-    def select(self, *columns: Subject, **named: Operand) -> Stream:
-        """Keep these columns only, and new ones by name: `select("user", total=col("n") * 2)`."""
-        return self._then(selected(self.relation, columns, named))
-
-    @placed
-    def with_columns(self, **named: Operand) -> Stream:
-        """Add columns, or replace those that have the same name."""
-        return self._then(extended(self.relation, named))
-
-    @placed
-    def drop(self, *columns: str) -> Stream:
-        """Leave out columns."""
-        return self._then(without(self.relation, columns))
-
-    @placed
-    def rename(self, names: Mapping[str, str] | None = None, /, **more: str) -> Stream:
-        """Give columns other names: `rename(old="new")`."""
-        return self._then(renamed(self.relation, {**(names or {}), **more}))
-
-    @placed
-    def map(self, function: Callable[[Row], Any], *, schema: SchemaLike | None = None) -> Stream:
-        """Make one row of each: a dictionary or an object with the columns of `schema`.
-
-        Without `schema` the function's return annotation says the columns. A row that makes
-        the function raise becomes a dead letter, and the rest goes on.
-        """
-        gives = result_schema(function, schema)
-        return self._then(applied(self.relation, function, "map", gives))
-
-    @placed
-    def flat_map(
-        self, function: Callable[[Row], Iterable[Any]], *, schema: SchemaLike | None = None
-    ) -> Stream:
-        """Make any number of rows of each; what holds for `map` holds here."""
-        gives = result_schema(function, schema, many=True)
-        return self._then(applied(self.relation, function, "flat_map", gives))
-
-    @placed
-    def map_batches(
-        self,
-        function: Callable[[Any], Any],
-        *,
-        schema: SchemaLike | None = None,
-        library: Literal["polars", "arrow"] = "polars",
-    ) -> Stream:
-        """Make a table of each table, polars or Arrow; without `schema` its columns stay.
-
-        It has as many rows, in order, or else keeps the columns that begin with `_` with them.
-        """
-        if library not in ("polars", "arrow"):
-            raise ModelError(
-                "FUNCTION_LIBRARY",
-                f'tables are asked for from "{library}"',
-                hint='Give library="polars" or library="arrow".',
-            )
-        gives = self.schema if schema is None else schema_of(schema)
-        return self._then(applied(self.relation, function, library, gives))
 
     @placed
     def union(self, *others: Stream) -> Stream:
         """Add the rows of other streams with the same columns."""
-        if any(other.program is not self.program for other in others):
-            raise ModelError(
-                "PROGRAM_MIXED",
-                "a union joins streams of two programs",
-                hint="Make all its streams from one App.",
-            )
+        for other in others:
+            _same_program(self.program, other.program)
         sources = (self.relation, *(other.relation for other in others))
         return self._then(Union(sources, user_site()))
-
-    @placed
-    def key_by(self, *columns: str) -> Stream:
-        """Let these columns decide which partition a row is written to."""
-        return self._then(Rekey(self.relation, columns, user_site()))
-
-    @placed
-    def with_event_time(self, column: str) -> Stream:
-        """Let a column tell the event time of rows from here on."""
-        return self._then(Restamp(self.relation, column, user_site()))
-
-    @placed
-    def expect(
-        self,
-        name: str,
-        condition: Subject,
-        *,
-        otherwise: Literal["drop", "park", "fail"] = "park",
-    ) -> Stream:
-        """Say what rows are like; one that is not is dropped, parked, or ends the program."""
-        if otherwise not in ("drop", "park", "fail"):
-            raise ModelError(
-                "EXPECT_POLICY",
-                f'expectation "{name}" has the policy "{otherwise}"',
-                hint='Give "drop", "park" or "fail".',
-            )
-        return self._then(
-            Expect(self.relation, name, subject_of(condition), otherwise, user_site())
-        )
 
     @placed
     def dedup(self, *keys: str, within: Duration | None = None) -> Stream:
@@ -204,6 +101,52 @@ class Stream:
         """Count all rows together."""
         return self.group_by().count(name)
 
+    @placed
+    def join(  # noqa: PLR0913  # all that one may say about a join
+        self,
+        other: Stream | Table,
+        *,
+        on: On,
+        how: How = "inner",
+        within: Within | None = None,
+        window: Window | None = None,
+        as_of: When = "arrival",
+        wait: bool = False,
+        corrected: bool = False,
+        keep: Duration | None = None,
+        eager: bool = False,
+        suffix: str = "_right",
+        where: Expression | None = None,
+    ) -> Stream:
+        """Bring together rows with the same values `on` columns.
+
+        Rows of two streams meet `within` a time of each other, or `(before, after)` the left
+        row, or in one `window`. A row looks a table up `as_of` its "arrival" or its "event
+        time": there `wait` answers it once the table is complete up to it, `corrected` at once
+        and again where an earlier version comes, which are kept `keep` long. With `eager` a row
+        comes out alone until a partner comes. `where` is a further condition on the result, and
+        a right column whose name is taken gets the `suffix`.
+        """
+        words = JoinWords(on, how, eager, suffix, where)
+        _same_program(self.program, other.program)
+        if isinstance(other, Table):
+            bound = lookup_bound(as_of, wait=wait, corrected=corrected, keep=keep)
+        else:
+            bound = stream_bound(within, window)
+        return self._then(joined(self.relation, other.relation, bound, words))
+
+    @placed
+    def to_table(self, key: str | Sequence[str] = (), *, order: Order = "arrival") -> Table:
+        """Keep the latest row of each key: the last that came, or the latest by event time."""
+        keys = (key,) if isinstance(key, str) else tuple(key)
+        known = table_key(self.relation)
+        if known is not None and (not keys or set(keys) == set(known)):
+            return Table(self.program, self.relation)
+        return Table(
+            self.program,
+            Latest(self.relation, keys or keys_of(self.relation), order, user_site()),
+        )
+
     def to_stream(self) -> Stream:
         """Give the updates of a result as rows, which is what they are."""
         return Stream(self.program, self.relation)
@@ -228,12 +171,9 @@ class Stream:
         self.program.write(Sink(self.relation, topic, keys, late, dead, user_site()))
         return self
 
+    @override
     def _then(self, relation: Relation) -> Stream:
         return Stream(self.program, relation)
-
-    @override
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.schema})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -260,6 +200,87 @@ class Results(Stream):
     @placed
     def refine(self, refinement: Refinement) -> NoReturn:
         raise _too_late("refine")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Rows["Table"]):
+    """One row a key, kept up to date: a change takes the old row back and gives the new one."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that tell its rows apart."""
+        return table_key(self.relation) or ()
+
+    @placed
+    def join(
+        self,
+        other: Table,
+        *,
+        on: On,
+        how: How = "inner",
+        suffix: str = "_right",
+        where: Expression | None = None,
+    ) -> Table:
+        """Bring together the rows of two tables, by their keys or by any other columns."""
+        _same_program(self.program, other.program)
+        if not isinstance(other, Table):
+            raise ModelError(
+                "JOIN_SIDES",
+                "a table is joined with a stream",
+                hint="Join the stream with the table, or make the stream one with .to_table(...).",
+            )
+        words = JoinWords(on, how, suffix=suffix, where=where)
+        return Table(self.program, joined(self.relation, other.relation, Whole(), words))
+
+    @placed
+    def group_by(self, *columns: str) -> Grouped:
+        """Bring together its rows; results take back what they said of rows that changed."""
+        grouped = self.changes().group_by(*columns)
+        return replace(grouped, how=Refinement("retracting"))
+
+    def agg(self, **measures: Measure) -> Results:
+        """Aggregate all its rows together into a running result."""
+        return self.group_by().agg(**measures)
+
+    def count(self, name: str = "count") -> Results:
+        """Count all its rows together."""
+        return self.group_by().count(name)
+
+    def changes(self) -> Stream:
+        """Give its changes as a stream: each row with a weight, -1 where it is taken back."""
+        return Stream(self.program, self.relation)
+
+    @placed
+    def to_stream(self) -> Stream:
+        """Give its new rows as a stream of their own; that old ones go is left out."""
+        return Stream(self.program, Updates(self.relation, user_site()))
+
+    @placed
+    def to(
+        self,
+        topic: str,
+        *,
+        late: str | None = "",
+        dead: str | None = "",
+        changes: bool = False,
+    ) -> Table:
+        """Write it to a compacted topic: the new row of a key, or a tombstone where it is gone.
+
+        With `changes` every change is written instead, with its weight.
+        """
+        sink = Sink(self.relation, topic, self.key, late, dead, user_site(), upsert=not changes)
+        self.program.write(sink)
+        return self
+
+    @override
+    def _then(self, relation: Relation) -> Table:
+        if table_key(relation) is None:
+            raise ModelError(
+                "TABLE_KEY",
+                f"the key ({', '.join(self.key)}) of a table is not left",
+                hint="Keep its columns, or go on with .changes(), a stream.",
+            )
+        return Table(self.program, relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +360,15 @@ class Windowed(Grouped):
             "STEP_ORDER",
             "a second window is given for one aggregate",
             hint="Leave one out; results have windows of their own after .agg(...).group_by(...).",
+        )
+
+
+def _same_program(one: Program, other: Program) -> None:
+    if one is not other:
+        raise ModelError(
+            "PROGRAM_MIXED",
+            "streams of two programs are brought together",
+            hint="Make all of them from one App.",
         )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from penstock.model.aggregate import Aggregate
-from penstock.model.dedup import Dedup
-from penstock.model.expr import Column
+from penstock.model.expr import Column, columns_of
+from penstock.model.join import Join, Pick
+from penstock.model.match import Match
+from penstock.model.physical import Stateful
 from penstock.model.plan import Plan
+from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Named, Project, Union
-from penstock.model.top_n import TopN
 from penstock.plan.reads import reads
 from penstock.plan.rebuild import with_inputs
 
@@ -36,10 +38,10 @@ def prune_columns(program: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """Columns by a step's id: those asked of it by the steps after, those it asks for."""
+    """Columns by a step's id: those asked of it by the steps after, those it asks an input for."""
 
     given: dict[int, frozenset[str]] = field(default_factory=dict)
-    taken: dict[int, frozenset[str]] = field(default_factory=dict)
+    taken: dict[tuple[int, int], frozenset[str]] = field(default_factory=dict)
 
     def ask(self, relation: Relation, names: frozenset[str]) -> None:
         self.given[id(relation)] = self.given.get(id(relation), frozenset()) | names
@@ -51,21 +53,31 @@ def _needs_of(program: Plan) -> _Needs:
     for sink in program.sinks:
         needs.ask(sink.relation, frozenset(sink.relation.schema.names))
     for step in reversed(list(program.walk())):
-        for item in step.inputs:
+        for port, item in enumerate(step.inputs):
             if id(step) in whole:
                 taken = frozenset(item.schema.names)
             else:
                 # Rows of no columns could not be counted: one stays.
-                taken = _taken(step, needs.given[id(step)]) or frozenset((_spare(item),))
-            needs.taken[id(step)] = taken
+                taken = _taken(step, needs.given[id(step)], port) or frozenset((_spare(item),))
+            needs.taken[id(step), port] = taken
             needs.ask(item, taken)
     return needs
 
 
-def _taken(step: Relation, given: frozenset[str]) -> frozenset[str]:
+def _taken(step: Relation, given: frozenset[str], port: int) -> frozenset[str]:
     if isinstance(step, Project):
         return reads(replace(step, columns=_kept(step, given)))
-    return reads(step) if isinstance(step, Aggregate | Apply) else reads(step) | given
+    if isinstance(step, Join):
+        return _joined(step, given, port)
+    makes_its_own = isinstance(step, Aggregate | Apply | Process | Match)
+    return reads(step) if makes_its_own else reads(step) | given
+
+
+def _joined(step: Join, given: frozenset[str], port: int) -> frozenset[str]:
+    picked = _picked(step, given)
+    names = {pick.left if port == 0 else pick.right for pick in picked}
+    keys = step.left_keys if port == 0 else step.right_keys
+    return frozenset(name for name in names if name is not None).union(keys)
 
 
 def _spare(source: Relation) -> str:
@@ -81,7 +93,7 @@ def _with_whole_late_rows(program: Plan) -> set[int]:
         for sink in program.sinks
         if sink.late
         for step in sink.relation.walk()
-        if isinstance(step, Aggregate | Dedup | TopN)
+        if isinstance(step, Stateful)
     }
 
 
@@ -96,8 +108,15 @@ def _narrowed(relation: Relation, inputs: tuple[Relation, ...], needs: _Needs) -
                 return replace(relation, source=inputs[0], columns=kept)
         case Union():
             inputs = tuple(_exactly(item, _ordered(relation, given)) for item in inputs)
-        case Aggregate(source) | Dedup(source) | TopN(source):
-            inputs = (_exactly(inputs[0], _ordered(source, needs.taken[id(relation)])),)
+        case _ if isinstance(relation, Stateful):
+            inputs = tuple(
+                _exactly(new, _ordered(old, needs.taken[id(relation), port]))
+                for port, (new, old) in enumerate(zip(inputs, relation.inputs, strict=True))
+            )
+            if isinstance(relation, Join):
+                return replace(
+                    relation, left=inputs[0], right=inputs[1], columns=_picked(relation, given)
+                )
         case _:
             pass
     return with_inputs(relation, inputs)
@@ -105,6 +124,12 @@ def _narrowed(relation: Relation, inputs: tuple[Relation, ...], needs: _Needs) -
 
 def _kept(project: Project, wanted: frozenset[str]) -> tuple[Named, ...]:
     return tuple(column for column in project.columns if column.name in wanted)
+
+
+def _picked(join: Join, wanted: frozenset[str]) -> tuple[Pick, ...]:
+    asked = wanted.union(() if join.condition is None else columns_of(join.condition))
+    kept = tuple(pick for pick in join.columns if pick.name in asked)
+    return kept or join.columns[:1]
 
 
 def _ordered(relation: Relation, wanted: frozenset[str]) -> tuple[str, ...]:

@@ -1,0 +1,117 @@
+"""The rows a join gives: pairs, and rows that are alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from penstock.kernel.assign import END, Whole
+from penstock.kernel.columns import frame_schema
+from penstock.kernel.expression import lower
+from penstock.kernel.fold.grouping import group
+from penstock.kernel.join_pairs import Pairs
+from penstock.kernel.port import CONTROL, TAKEN, TIME, WEIGHT, Frame
+from penstock.model.join import Join, Pick
+
+_PLACE = "_place"
+
+
+class Results:
+    """Makes the rows of the result."""
+
+    def __init__(self, relation: Join) -> None:
+        self._picks = relation.columns
+        self._types = frame_schema(relation.schema)
+        self._condition = (
+            None if relation.condition is None else lower(relation.condition, relation.schema)
+        )
+        self.none = pl.DataFrame(schema={**self._types, **CONTROL, WEIGHT: pl.Int64()})
+
+    @property
+    def conditional(self) -> bool:
+        """Whether pairs of rows must fulfil a condition beside having the same key."""
+        return self._condition is not None
+
+    def fulfilling(self, left: Frame, right: Frame, pairs: Pairs) -> Pairs:
+        """Give the pairs that fulfil the condition."""
+        if self._condition is None or not len(pairs):
+            return pairs
+        picked = self._picked(left, right, pairs)
+        holds = picked.select(self._condition.fill_null(value=False).alias(_PLACE)).to_series()
+        return pairs.at(holds.to_numpy())
+
+    def pairs(self, left: Frame, right: Frame, pairs: Pairs, weights: Whole) -> Frame:
+        """Give the rows of pairs, each with a weight that may be any number but 0."""
+        given = np.flatnonzero(weights)
+        if not len(given):
+            return self.none
+        pairs, weights = pairs.at(given), weights[given]
+        picked = self._picked(left, right, pairs)
+        return picked.with_columns(
+            pl.Series(WEIGHT, weights, pl.Int64),
+            self._time(left, right, pairs),
+            _later(left[TAKEN].gather(pairs.left), right[TAKEN].gather(pairs.right)),
+        )
+
+    def alone(self, rows: Frame, port: int, places: Whole, weights: Whole) -> Frame:
+        """Give rows of one side with the columns of the other missing."""
+        if not len(places):
+            return self.none
+        one = rows[places]
+        columns = [self._one_sided(one, pick, port) for pick in self._picks]
+        time = (one[END] - 1).alias(TIME) if END in one.columns else one[TIME]
+        return pl.DataFrame([*columns, pl.Series(WEIGHT, weights, pl.Int64), time, one[TAKEN]])
+
+    def _time(self, left: Frame, right: Frame, pairs: Pairs) -> pl.Series:
+        if END in left.columns:
+            return (left[END].gather(pairs.left) - 1).alias(TIME)
+        return _later(left[TIME].gather(pairs.left), right[TIME].gather(pairs.right))
+
+    def _picked(self, left: Frame, right: Frame, pairs: Pairs) -> Frame:
+        columns = []
+        for pick in self._picks:
+            name = pick.left or pick.right
+            source = (left[name], pairs.left) if pick.left else (right[name], pairs.right)
+            columns.append(
+                source[0].gather(source[1]).cast(self._types[pick.name]).alias(pick.name)
+            )
+        return pl.DataFrame(columns)
+
+    def _one_sided(self, rows: Frame, pick: Pick, port: int) -> pl.Series:
+        name = pick.left if port == 0 else pick.right
+        wanted = self._types[pick.name]
+        if name is None:
+            return pl.Series(pick.name, [None], wanted).new_from_index(0, rows.height)
+        return rows[name].cast(wanted).alias(pick.name)
+
+
+def net(rows: Frame) -> Frame:
+    """Give what rows of any weight amount to, as rows of weight 1 or -1, those gone first."""
+    weights = rows[WEIGHT].to_numpy()
+    if not len(weights):
+        return rows.with_columns(pl.col(WEIGHT).cast(pl.Int32))
+    if weights.min() < 0:
+        if weights.max() > 0:
+            rows = _summed(rows)
+        gone, come = rows.filter(pl.col(WEIGHT) < 0), rows.filter(pl.col(WEIGHT) > 0)
+        rows = pl.concat([gone, come])
+    return _one_by_one(rows)
+
+
+def _summed(rows: Frame) -> Frame:
+    names = [name for name in rows.columns if name not in (WEIGHT, TAKEN)]
+    sums = [pl.col(WEIGHT).sum(), pl.col(TAKEN).max(), pl.len().alias(_PLACE)]
+    found = group(rows, names, sums).filter(pl.col(WEIGHT) != 0)
+    return found.select(rows.columns)
+
+
+def _one_by_one(rows: Frame) -> Frame:
+    weights = rows[WEIGHT].to_numpy()
+    copies = np.abs(weights)
+    if copies.size and copies.max() > 1:
+        rows = rows[np.repeat(np.arange(rows.height), copies)]
+    return rows.with_columns(pl.col(WEIGHT).sign().cast(pl.Int32))
+
+
+def _later(one: pl.Series, other: pl.Series) -> pl.Series:
+    return pl.select(pl.max_horizontal(one, other).alias(one.name)).to_series()

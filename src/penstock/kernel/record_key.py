@@ -1,0 +1,46 @@
+"""The key of a record: the text of the columns that a table's rows are told apart by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from penstock.kernel.columns import dtype_of
+from penstock.kernel.port import Frame
+from penstock.schema.schema import Field
+from penstock.schema.types import Kind
+
+
+def key_text(frame: Frame, keys: Sequence[str]) -> pl.Expr:
+    """Give the key of each record: the text of one column, or several as JSON."""
+    if len(keys) > 1:
+        return pl.struct(keys).struct.json_encode().cast(pl.Binary)
+    (name,) = keys
+    if frame.schema[name] == pl.Binary:
+        return pl.col(name)
+    return pl.col(name).cast(pl.String).cast(pl.Binary)
+
+
+def key_columns(keys: pl.Series, fields: Sequence[Field]) -> list[pl.Series]:
+    """Read the columns from the keys of records; what is no such key is null."""
+    if len(fields) > 1:
+        kinds = pl.Struct({field.name: dtype_of(field.type) for field in fields})
+        found = keys.cast(pl.String).str.json_decode(kinds).struct.unnest()
+        return [found[field.name] for field in fields]
+    (field,) = fields
+    return [_read(keys, field).alias(field.name)]
+
+
+def _read(keys: pl.Series, field: Field) -> pl.Series:
+    kind = field.type.kind
+    if kind is Kind.BYTES:
+        return keys
+    texts = keys.cast(pl.String)
+    if kind is Kind.BOOLEAN:
+        return (texts == "true").set(~texts.is_in(["true", "false"]), None)
+    if kind is Kind.TIMESTAMP:
+        return texts.str.to_datetime("%F %T%.f%Z", time_unit="ms", time_zone="UTC", strict=False)
+    if kind is Kind.DATE:
+        return texts.str.to_date(strict=False)
+    return texts.cast(dtype_of(field.type), strict=False)

@@ -1,0 +1,41 @@
+"""Records without a value: each deletes the row of its key from a table."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from penstock.kernel.port import WEIGHT, Frame
+from penstock.kernel.record_key import key_columns
+from penstock.log.record import DELETED_COLUMN, KEY_COLUMN
+from penstock.model.source import Stream
+
+
+def without_tombstones(rows: Frame, stream: Stream) -> Frame:
+    """Turn tombstones into deletions where the stream has a key; elsewhere leave them out.
+
+    A deletion is a row of weight -1 that holds its key alone.
+    """
+    if DELETED_COLUMN not in rows.columns:
+        return rows.drop(KEY_COLUMN, strict=False)
+    deleted = rows[DELETED_COLUMN].fill_null(value=False)
+    rows = rows.drop(DELETED_COLUMN)
+    if not stream.key:
+        return rows.filter(~deleted) if deleted.any() else rows
+    keys = rows[KEY_COLUMN]
+    rows = rows.drop(KEY_COLUMN)
+    if not deleted.any():
+        return rows
+    fields = [stream.columns.field(name) for name in stream.key]
+    gone = [
+        pl.when(deleted).then(found.cast(rows.schema[found.name])).otherwise(pl.col(found.name))
+        for found in key_columns(keys, fields)
+        if found.name in rows.columns
+    ]
+    weight = pl.when(deleted).then(-1).otherwise(1).cast(pl.Int32)
+    names = [field.name for field in fields]
+    told = rows.with_columns(
+        *(made.alias(name) for made, name in zip(gone, names, strict=True)), weight.alias(WEIGHT)
+    )
+    # A key that cannot be read deletes nothing.
+    readable = pl.any_horizontal(pl.col(name).is_not_null() for name in names)
+    return told.filter((pl.col(WEIGHT) > 0) | readable)

@@ -1,0 +1,141 @@
+"""Rows of two inputs brought together by key, as far as a bound lets them meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal, TypeAlias
+
+from typing_extensions import override
+
+from penstock.errors import ModelError
+from penstock.model.condition import require_condition
+from penstock.model.expr import Expr
+from penstock.model.join_bound import AsOf, Bound, Whole
+from penstock.model.relation import Relation
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import Kind, Type
+
+How: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
+_INTEGERS = (Kind.INT32, Kind.INT64)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A column of the result: of the left row, of the right one, or of whichever is there."""
+
+    name: str
+    left: str | None = None
+    right: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Relation):
+    """Pairs of rows with the same values in the columns `on`, which no null is equal to.
+
+    A row of a side that is kept (`left`, `right`, `full`) and has no partner comes out alone:
+    with `eager`, as soon as it comes, and it is taken back when a partner does; without, once
+    no partner can come any more. `semi` gives left rows that have a partner, `anti` those that
+    have none. A `condition` over the columns of the result must hold of a pair as well.
+    `keep_late` is how far the watermark may pass a row's last partner before it leaves: one that
+    came out alone by then is taken back when a late partner comes.
+    """
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[str, str], ...]
+    how: How
+    bound: Bound
+    columns: tuple[Pick, ...]
+    eager: bool = False
+    condition: Expr | None = None
+    site: str = field(default="", compare=False)
+    keep_late: timedelta = timedelta(0)
+
+    def __post_init__(self) -> None:
+        if not self.on:
+            raise ModelError(
+                "JOIN_KEY",
+                f"a join has no key ({self.site})",
+                hint='Name the columns that are equal, as in on="id".',
+            )
+        for mine, other in self.on:
+            self._require_same_type(mine, other)
+        if self.condition is not None:
+            require_condition(self.condition, self.schema, self.site)
+        _ = self.schema
+
+    @property
+    def left_keys(self) -> tuple[str, ...]:
+        """The columns of the left input that are compared."""
+        return tuple(mine for mine, _ in self.on)
+
+    @property
+    def right_keys(self) -> tuple[str, ...]:
+        """The columns of the right input that are compared, in the same order."""
+        return tuple(other for _, other in self.on)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the result that hold the key, as far as they are picked."""
+        if self.how == "right":
+            names = {pick.right: pick.name for pick in reversed(self.columns) if pick.right}
+            return tuple(names[key] for key in self.right_keys if key in names)
+        names = {pick.left: pick.name for pick in reversed(self.columns) if pick.left}
+        return tuple(names[key] for key in self.left_keys if key in names)
+
+    @property
+    def keeps_left(self) -> bool:
+        """Whether a left row without a partner comes out."""
+        return self.how in ("left", "full", "anti")
+
+    @property
+    def keeps_right(self) -> bool:
+        """Whether a right row without a partner comes out."""
+        return self.how in ("right", "full")
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return Schema(tuple(self._result(pick) for pick in self.columns))
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    @property
+    @override
+    def retracts(self) -> bool:
+        match self.bound:
+            case Whole():
+                return True
+            case AsOf(corrected=corrected):
+                return self.left.retracts or corrected
+            case _:
+                corrected = self.eager or self.keep_late > timedelta(0)
+                alone = self.how in ("left", "right", "full", "anti") and corrected
+                return alone or self.left.retracts or self.right.retracts
+
+    def _result(self, pick: Pick) -> Field:
+        found = [self.left.schema.field(pick.left, site=self.site)] if pick.left else []
+        found += [self.right.schema.field(pick.right, site=self.site)] if pick.right else []
+        missing = (pick.left is None and self.how in ("left", "full")) or (
+            pick.right is None and self.how in ("right", "full")
+        )
+        nullable = missing or any(item.nullable for item in found)
+        return Field(pick.name, _wider(tuple(item.type for item in found)), nullable)
+
+    def _require_same_type(self, mine: str, other: str) -> None:
+        one = self.left.schema.field(mine, role="join key", site=self.site).type
+        two = self.right.schema.field(other, role="join key", site=self.site).type
+        if one != two and not (one.kind in _INTEGERS and two.kind in _INTEGERS):
+            raise ModelError(
+                "JOIN_TYPES",
+                f'join key "{mine}" is of type {one} and "{other}" of type {two} ({self.site})',
+                hint=f'Cast one of them first, as in with_columns({mine}=col("{mine}").cast(...)).',
+            )
+
+
+def _wider(types: tuple[Type, ...]) -> Type:
+    return next((item for item in types if item.kind is Kind.INT64), types[0])

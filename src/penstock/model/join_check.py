@@ -1,0 +1,45 @@
+"""Joins that would never end, or that have nothing to look up, are refused before they run."""
+
+from __future__ import annotations
+
+from penstock.errors import ModelError
+from penstock.model.join import Join
+from penstock.model.join_bound import AsOf, Whole
+from penstock.model.relation import Relation
+from penstock.model.table_key import table_key
+
+
+def check_join(join: Join) -> None:
+    """Refuse a join that would have to keep every row for ever, or a lookup in no table."""
+    match join.bound:
+        case Whole():
+            for side, relation in (("left", join.left), ("right", join.right)):
+                if table_key(relation) is None:
+                    raise ModelError(
+                        "JOIN_UNBOUNDED",
+                        f"the {side} side of a join is a stream, and nothing says how long its"
+                        f" rows are to be kept for partners ({join.site})",
+                        hint='Give `within="10 minutes"` or a window, or make it a table with'
+                        " .to_table(key=...).",
+                    )
+        case AsOf():
+            _require_lookup(join, table_key(join.right), join.right)
+        case _:
+            return
+
+
+def _require_lookup(join: Join, key: tuple[str, ...] | None, right: Relation) -> None:
+    if key is None:
+        raise ModelError(
+            "TABLE_KEY",
+            f"a stream is joined with ({right.schema}), which is no table: it has no key"
+            f" ({join.site})",
+            hint="Make it a table with .to_table(key=...), or give `within=...`.",
+        )
+    if set(key) != set(join.right_keys):
+        raise ModelError(
+            "JOIN_LOOKUP",
+            f"a stream looks up ({', '.join(join.right_keys)}) in a table whose key is"
+            f" ({', '.join(key)}) ({join.site})",
+            hint="Join on the table's key, or make a table with the other key first.",
+        )

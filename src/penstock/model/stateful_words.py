@@ -1,0 +1,52 @@
+"""Tables, joins, processes and patterns in words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from penstock.model.duration import duration_text
+from penstock.model.join import Join
+from penstock.model.join_bound import AsOf, Bound, Interval, SameWindow
+from penstock.model.latest import Latest
+from penstock.model.match import Match
+from penstock.model.process import Process
+from penstock.model.settle import Settle
+from penstock.model.step_words import Words
+from penstock.model.window_words import window_words
+
+
+def stateful_words(relation: Settle | Latest | Join | Process | Match) -> Words:
+    """Say a step that remembers rows in words."""
+    match relation:
+        case Latest(keys=keys, order=order):
+            return Words("table", f"of the latest row by {', '.join(keys)}, by {order}")
+        case Settle(keys=keys):
+            return Words("settle", f"changes by {', '.join(keys)}")
+        case Join():
+            on = ", ".join(one if one == two else f"{one} = {two}" for one, two in relation.on)
+            alone = ("rows alone come at once",) if relation.eager else ()
+            return Words(f"{relation.how} join", f"on {on}", (_meets(relation.bound), *alone))
+        case Process(keys=keys, name=name, state=state):
+            held = tuple(f"remembers {item.name}: {item.holds} of {item.type}" for item in state)
+            return Words("process", f"{name} by {', '.join(keys) or 'nothing'}", held)
+        case Match(keys=keys, pattern=pattern):
+            return Words("match", f"by {', '.join(keys) or 'nothing'}", (str(pattern),))
+
+
+def _meets(bound: Bound) -> str:
+    match bound:
+        case Interval(before, after):
+            return f"rows {_span(before)} before to {_span(after)} after"
+        case SameWindow(window):
+            return f"rows of one window, {window_words(window)}"
+        case AsOf(by="arrival"):
+            return "the row known when the left one comes"
+        case AsOf(wait=wait):
+            return f"the row valid at the left one's time{', once that is known' if wait else ''}"
+        case _:
+            return "all rows of both tables"
+
+
+def _span(duration: timedelta) -> str:
+    sign = "-" if duration < timedelta(0) else ""
+    return sign + duration_text(abs(duration)) if duration else "0s"
