@@ -16,6 +16,7 @@ NAMES = (
     "codecs",
     "spark_read",
     "windowed",
+    "state_size",
     "modes",
 )
 ROOT = Path(__file__).resolve().parents[1]

@@ -93,13 +93,27 @@ if TYPE_CHECKING:
     from penstock.front.dsl.hazard import (
         HazardWarning,
     )
+    from penstock.front.dsl.persist import (
+        postgres,
+        sqlite,
+    )
+    from penstock.front.dsl.processes import (
+        Processor,
+        punctuate,
+    )
     from penstock.front.dsl.refinements import (
         accumulating,
         discarding,
         retracting,
     )
+    from penstock.front.dsl.states import (
+        list_state,
+        map_state,
+        value_state,
+    )
     from penstock.front.dsl.stream import (
         Stream,
+        Table,
     )
     from penstock.front.dsl.triggers import (
         after,
@@ -167,6 +181,16 @@ if TYPE_CHECKING:
     from penstock.model.physical import (
         Settings,
     )
+    from penstock.model.processor import (
+        Context,
+        ListState,
+        MapState,
+        Timer,
+        ValueState,
+    )
+    from penstock.model.store import (
+        Store,
+    )
     from penstock.schema.schema import (
         Field,
         Schema,
@@ -177,19 +201,27 @@ __version__ = "0.1.0"
 __all__ = [
     "App",
     "Consumer",
+    "Context",
     "Expression",
     "Field",
     "HazardWarning",
+    "ListState",
+    "MapState",
     "PenstockError",
+    "Processor",
     "Producer",
     "Record",
     "Schema",
     "Settings",
+    "Store",
     "Stream",
+    "Table",
+    "Timer",
     "Topic",
     "TopicConfig",
     "TopicPartition",
     "UserAggregate",
+    "ValueState",
     "__version__",
     "abs",
     "accumulating",
@@ -248,10 +280,12 @@ __all__ = [
     "least",
     "length",
     "like",
+    "list_state",
     "lit",
     "ln",
     "lower",
     "lpad",
+    "map_state",
     "max",
     "median",
     "millis",
@@ -263,7 +297,9 @@ __all__ = [
     "once",
     "open_log",
     "perfect",
+    "postgres",
     "power",
+    "punctuate",
     "punctuated",
     "punctuation_window",
     "quantile",
@@ -281,6 +317,7 @@ __all__ = [
     "session",
     "sliding",
     "split",
+    "sqlite",
     "sqrt",
     "starts_with",
     "stddev",
@@ -292,6 +329,7 @@ __all__ = [
     "tumbling",
     "until",
     "upper",
+    "value_state",
     "variance",
     "when",
     "when_closed",
@@ -318,8 +356,11 @@ _NAMES = {
         "starts_with substring trim upper"
     ),
     "penstock.front.dsl.hazard": "HazardWarning",
+    "penstock.front.dsl.persist": "postgres sqlite",
+    "penstock.front.dsl.processes": "Processor punctuate",
     "penstock.front.dsl.refinements": "accumulating discarding retracting",
-    "penstock.front.dsl.stream": "Stream",
+    "penstock.front.dsl.states": "list_state map_state value_state",
+    "penstock.front.dsl.stream": "Stream Table",
     "penstock.front.dsl.triggers": (
         "after after_delay after_rows aligned all_of any_of at_watermark continued each_batch "
         "each_row every every_rows in_sequence never once repeat until when_closed "
@@ -337,6 +378,8 @@ _NAMES = {
     "penstock.log.topic": "Topic TopicConfig",
     "penstock.model.measure": "UserAggregate",
     "penstock.model.physical": "Settings",
+    "penstock.model.processor": "Context ListState MapState Timer ValueState",
+    "penstock.model.store": "Store",
     "penstock.schema.schema": "Field Schema",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

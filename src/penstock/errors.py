@@ -16,6 +16,7 @@ PenstockError
 │   ├── TransactionError   a transaction fenced, undecided or misused
 │   └── GroupError         a consumer group: membership, generation, commit
 ├── ChannelError       a direct channel: nobody listens, connection lost
+├── StoreError         a database beside the log: out of reach, or other columns
 ├── RunError           a Spark query that stopped
 ├── JobError           the record of a job, or a wish it cannot be given
 └── UsageError         a command line or a call that contradicts itself
@@ -108,6 +109,10 @@ class GroupError(LogError):
 
 class ChannelError(PenstockError):
     """A direct channel cannot deliver."""
+
+
+class StoreError(PenstockError):
+    """A database beside the log refused."""
 
 
 class RunError(PenstockError):

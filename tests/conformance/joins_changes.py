@@ -4,8 +4,7 @@ A table of ours changes by rows taken back and given; Kafka writes one record a 
 row, or a tombstone where none is left. Three things differ, and only these are evened out:
 
 * Kafka also writes records that change nothing: a tombstone for a key that has no row, a row
-  equal to the one there. Of what is expected those are left out (`Table.changes`), and of
-  several records of one key for one input the last one counts.
+  equal to the one there. Of what is expected those are left out (`changes_of`).
 * A row that is taken back has the time it was given with, so that it leaves the windows it is
   in. A tombstone of ours so has no time of its own, and none is compared; that what is taken
   back is what was given before, its time included, is (`Table.take`).
@@ -86,16 +85,15 @@ class Table:
 
 def changes_of(records: Iterable[Record], table: dict[Any, Any]) -> list[Record]:
     """Give the records that change a table of values, which takes them; a tombstone's time goes."""
-    last = {record.key: record for record in records}
     changes = []
-    for key, record in last.items():
-        if record.value == table.get(key):
+    for record in records:
+        if record.value == table.get(record.key):
             continue
         if record.value is None:
-            del table[key]
-            changes.append(Record(key, None))
+            del table[record.key]
+            changes.append(Record(record.key, None))
         else:
-            table[key] = record.value
+            table[record.key] = record.value
             changes.append(record)
     return changes
 

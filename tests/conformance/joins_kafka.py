@@ -13,10 +13,8 @@ the greatest timestamp seen; the watermark is told from it before each record:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeAlias
 
 from penstock.model.expr import Cast, Column, Expr, Literal
 from penstock.model.join_bound import AsOf, Interval, Whole
@@ -43,15 +41,13 @@ from tests.conformance.joins_program import (
     with_value,
 )
 from tests.conformance.joins_run import JoinRun, start
+from tests.conformance.joins_words import UNITS, Words
 from tests.conformance.runner import Engine
-
-Words: TypeAlias = Mapping[str, Any]
 
 _DAY = 86_400_000
 _SEGMENT = timedelta(minutes=1)
 _HISTORY = timedelta(days=1)
 _NO_VALUE = "returnNull"
-_UNITS = {"ms": 1, "s": 1000, "min": 60_000}
 _NAMED = re.compile(r"text after (?:the )?(?P<mark>\S+)")
 _MARKS = {"comma": ",", "bar": "|", "pipe": "|", "colon": ":"}
 
@@ -82,8 +78,8 @@ def join_window(given: Words) -> JoinWindow:
     for name, value in words.items():
         what, _, suffix = name.rpartition("_")
         if what in ("before", "after"):
-            unit = _UNITS[suffix]
-        found[what] = value * _UNITS[suffix]
+            unit = UNITS[suffix]
+        found[what] = value * UNITS[suffix]
     return JoinWindow(found["before"], found["after"], found["grace"], unit)
 
 
@@ -104,12 +100,17 @@ class KafkaJoin:
         """Whether its result is a table."""
         return self._kind.startswith("table-table")
 
-    def feed(self, side: str, key: object, value: str | None, at: int) -> None:
+    @property
+    def in_turn(self) -> bool:
+        """Whether it matters which side's record came first: streams meet either way."""
+        return self._kind != "stream-stream"
+
+    def feed(self, side: str, key: object, value: object, at: int) -> None:
         """Give a record to one side."""
         time = at * self._window.unit
         self._tell(side, value, time)
         topic = LEFT if self._given.get("self_join") else side
-        row = {KEY: key_text(key), VALUE: value}
+        row = {KEY: key_text(key), VALUE: None if value is None else str(value)}
         if value is None and self._is_table(side):
             self.run.delete(topic, {KEY: row[KEY]}, at=time)
         else:
@@ -118,7 +119,7 @@ class KafkaJoin:
     def _is_table(self, side: str) -> bool:
         return self.gives_table or (side == RIGHT and "table" in self._kind)
 
-    def _tell(self, side: str, value: str | None, time: int) -> None:
+    def _tell(self, side: str, value: object, time: int) -> None:
         grace = self._given.get("grace_ms")
         if self._kind == "stream-stream":
             self._time = max(self._time, time)

@@ -63,8 +63,13 @@ def stream(
 
 
 def table(topic: str, order: Order = "arrival") -> Latest:
-    """Give a topic of keys and values as a table; a record without a value deletes its key."""
-    fields = (Field(KEY, STRING), Field(VALUE, STRING))
+    """Give a topic of keys and values as a table."""
+    return table_of(topic, {KEY: STRING, VALUE: STRING}, order)
+
+
+def table_of(topic: str, columns: Mapping[str, Type], order: Order = "arrival") -> Latest:
+    """Give a topic as a table by its key; a record without a value deletes what has its key."""
+    fields = tuple(Field(name, kind) for name, kind in columns.items())
     source = Stream(topic, Schema(fields), watermark=_TOLD, key=(KEY,))
     return Latest(source, (KEY,), order)
 

@@ -6,7 +6,7 @@ event time, as a Kafka record's timestamp is. Watermarks are told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ class JoinRun(Protocol):
     """A program being run; times are milliseconds."""
 
     def push(self, topic: str, row: Row, *, at: int) -> None:
-        """Give one row, which the log took at a time, as one batch."""
+        """Give one row, which the log took at a time; rows may be one batch until `take`."""
 
     def delete(self, topic: str, row: Row, *, at: int) -> None:
         """Give one tombstone: a row that holds its key alone."""

@@ -49,6 +49,21 @@ def test_a_deletion_needs_the_key_alone_and_of_a_missing_key_does_nothing() -> N
     assert steps[1].state.rows == 0
 
 
+def test_what_is_taken_back_tells_when_it_ended() -> None:
+    steps = play(
+        an_operator(),
+        (delta({"key": "a", "n": 1, "t": 1}), NEVER),
+        (delta({"key": "a", "n": 2, "t": 5}), NEVER),
+        (delta({"key": "a", "t": 9, "w": -1}), NEVER),
+    )
+    assert changes(steps, "_time", "_until") == [
+        (1, 1, None),
+        (-1, 1, 5),
+        (1, 5, None),
+        (-1, 5, 9),
+    ]
+
+
 def test_by_event_time_an_older_row_changes_nothing() -> None:
     steps = play(
         an_operator("event time"),

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from penstock.kernel.columns import from_rows
-from penstock.kernel.record_key import key_columns, key_text
+from penstock.kernel.record_key import NO_KEY, key_columns, key_text
 from penstock.kernel.tombstone import without_tombstones
 from penstock.model.source import Stream
 from penstock.schema.annotation import schema_of
@@ -35,6 +35,12 @@ def test_a_table_turns_them_into_deletions_of_keys_that_can_be_read() -> None:
         {"id": 1, "name": "a", "_weight": 1},
         {"id": 2, "name": None, "_weight": -1},
     ]
+
+
+def test_the_key_that_stands_for_null_deletes_the_row_without_a_key() -> None:
+    rows = ROWS.with_columns(pl.Series("_key", [b"1", NO_KEY, b"x"], dtype=pl.Binary))
+    found = without_tombstones(rows, Stream("t", COLUMNS, key=("id",)))
+    assert found.to_dicts()[1:] == [{"id": None, "name": None, "_weight": -1}]
 
 
 def test_rows_without_tombstones_stay_as_they_are() -> None:

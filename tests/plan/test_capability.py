@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import get_args
 
 from penstock.model.measure import Function
-from penstock.model.signature import FUNCTIONS as TYPED
 from penstock.model.physical import Stateful
+from penstock.model.signature import FUNCTIONS as TYPED
 from penstock.model.stateless import Stateless
 from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS
 

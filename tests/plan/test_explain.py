@@ -15,7 +15,7 @@ from tests.plan.programs import a_stream, program, the_feed, the_shop
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "plans"
 
 
-@pytest.mark.parametrize("stage", ["model", "logical", "physical", "watermark"])
+@pytest.mark.parametrize("stage", ["model", "logical", "physical", "watermark", "state"])
 @pytest.mark.parametrize(
     ("name", "program_", "settings"),
     [

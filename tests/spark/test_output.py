@@ -16,13 +16,12 @@ from penstock.model.plan import Plan, Sink
 from penstock.model.stateless import Named, Project, Rekey
 from penstock.plan.planner import plan
 from penstock.spark import output
+from penstock.spark.aside import Staging, staged_outputs
 from penstock.spark.output import (
     Outlet,
-    Staging,
     ensure_topics,
     outlets,
     record_keys,
-    staged_outputs,
 )
 from penstock.spark.stage import staged_rows
 from tests.spark.programs import VISITS, by_page, chained, visits, windowed

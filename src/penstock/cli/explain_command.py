@@ -28,6 +28,7 @@ class StageName(StrEnum):
     LOGICAL = "logical"
     PHYSICAL = "physical"
     WATERMARK = "watermark"
+    STATE = "state"
     ALL = "all"
 
 

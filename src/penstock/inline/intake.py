@@ -30,6 +30,9 @@ class Intake:
         self._program = program
         self._log = log
         self._offsets = offsets
+        topics = {at.topic for at in offsets}
+        # Where a topic has no schema, a record without a value is the tombstone.
+        self._typed = {topic for topic in topics if log.topic(topic).schema is not None}
         self._watermarks = memory.watermarks
         self._time = memory.time
         self._number = 0
@@ -75,7 +78,12 @@ class Intake:
         self, scans: list[Scan], at: TopicPartition, rows: int, clock: int
     ) -> Iterator[Item]:
         names = {name for scan in scans for name in _columns(scan)}
-        wanted = (*sorted(names), TIMESTAMP_COLUMN, DELETED_COLUMN, KEY_COLUMN)
+        names |= {
+            TIMESTAMP_COLUMN,
+            KEY_COLUMN,
+            *((DELETED_COLUMN,) if at.topic in self._typed else ()),
+        }
+        wanted = tuple(sorted(names))
         limit = ReadLimit(bytes=_READ_BYTES, records=rows, columns=wanted)
         offset = self._offsets[at]
         chunk = self._log.read(at.topic, at.partition, offset, limit)

@@ -46,6 +46,8 @@ class Barrier:
     time: Time
     states: dict[tuple[str, int], State] = field(default_factory=dict)
     wakes: dict[tuple[str, int], int] = field(default_factory=dict)
+    pending: Mapping[str, Frame] = field(default_factory=dict)
+    """Rows for stores that came before it, by target."""
     last: bool = False
 
     def memory(self) -> Memory:

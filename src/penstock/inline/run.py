@@ -2,14 +2,17 @@
 
 Every stage is a thread: while one works on an event, the stage before it works on the next.
 Results are given at once, in milliseconds. What is remembered is stored from time to time by a
-barrier that passes through all stages; after a crash the program goes on from there. With
-`exactly_once` the results of the events since the last barrier become visible with it, in one
-transaction; without, they are visible at once and those since the barrier may come twice.
+barrier that passes through all stages; after a crash the program goes on from there, if the store
+that was chosen has kept it (`inline.state_store`). With `exactly_once` the results of the events
+since the last barrier become visible with it, in one transaction; without, they are visible at
+once and those since the barrier may come twice. Results for a store, a database, come to it with
+the barrier and once, either way.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -18,11 +21,15 @@ from typing import Literal
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.errors import RunError
+from penstock.connect.results import claim_tables, stored_tables
+from penstock.errors import RunError, UsageError
+from penstock.inline.choose_store import choose_store
 from penstock.inline.intake import Intake
 from penstock.inline.item import Barrier, Item, Span
+from penstock.inline.pending import Deliveries
 from penstock.inline.snapshot import Kept, Snapshots
 from penstock.inline.stage import LevelStage, Passing, Worker
+from penstock.inline.state_store import StateKind, StateStore
 from penstock.kernel.batch import Memory
 from penstock.kernel.parcel import Parcel
 from penstock.kernel.port import START_OF_TIME, Counts, Time
@@ -44,7 +51,9 @@ class InlineOptions:
     """How a program is run here: rows an item, seconds between snapshots, and the promise.
 
     It runs until it is stopped, or has caught up with its topics, or takes that for the end
-    of its input and closes every window.
+    of its input and closes every window. `state` says where it keeps what it remembers, and
+    `database` which one it is where that is an external one: by default a file of the home.
+    Where `partitions` are given only those of its topics are read: others read the rest.
     """
 
     rows: int = 1
@@ -52,6 +61,9 @@ class InlineOptions:
     exactly_once: bool = False
     until: Literal["stopped", "caught up", "end"] = "stopped"
     trace: bool = False
+    state: StateKind = "local"
+    database: str = ""
+    partitions: frozenset[int] | None = None
 
 
 @dataclass(slots=True)
@@ -60,6 +72,10 @@ class Report:
 
     counts: dict[str, Counts] = field(default_factory=dict)
     items: int = 0
+    began_at: int = 0
+    """The snapshot it went on from; 0 where there was none."""
+    restored_from: StateKind | None = None
+    """Where that was found."""
     latencies: list[float] = field(default_factory=list)
     """Seconds from the read of an item to its results in the log; with `trace` only."""
 
@@ -75,6 +91,7 @@ class InlineRun:
         checkpoint: Path,
         options: InlineOptions | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        state: StateStore | None = None,
     ) -> None:
         self._options = options or InlineOptions()
         self._clock = clock
@@ -82,17 +99,25 @@ class InlineRun:
         # Reading blocks in its own handle; appends of the last stage do not wait for it.
         self._out: Log = open_log(home)
         self._program = Program(physical)
-        self._snapshots = Snapshots(checkpoint, physical)
+        store = state or self._chosen(home, checkpoint)
+        _require_surviving(store, self._options)
+        self._snapshots = Snapshots(store, physical)
         require_inputs(self._log, physical)
         ensure_topics(input_log(self._out, physical), physical)
         self._outlets = outlets(physical)
+        tables = stored_tables(physical)
+        self._deliveries = Deliveries(tables)
         self._transaction: Transaction | None = None
         if self._options.exactly_once:
             self._transaction = self._out.transaction(f"inline-{checkpoint.name}")
         self._stopping = Event()
         self._failure: BaseException | None = None
-        self.report = Report()
+        self.on_stored: Callable[[Mapping[TopicPartition, int]], None] = _tell_nobody
+        """Told the next record of each partition whenever all before is stored."""
         kept = self._kept()
+        self.report = Report(began_at=kept.number, restored_from=kept.origin)
+        claim_tables(tables.values(), kept.owner)
+        self._deliveries.deliver(kept.pending, kept.owner, kept.number)
         self._barriers = kept.number
         self._intake = Intake(self._program, self._log, kept.memory, dict(kept.offsets))
         self._levels = [
@@ -183,6 +208,9 @@ class InlineRun:
         self._count(passing)
 
     def _append(self, parcel: Parcel, clock: int) -> None:
+        if self._deliveries.takes(parcel.target):
+            self._deliveries.add(parcel.target, parcel.frame)
+            return
         outlet = self._outlets[parcel.target]
         for routed in outlet.routed(self._out, parcel.frame, clock):
             to = self._transaction or self._out
@@ -196,15 +224,18 @@ class InlineRun:
             self.report.latencies.append(time.perf_counter() - item.began)
 
     def _store(self, barrier: Barrier) -> None:
-        self._snapshots.write(barrier)
+        barrier.pending = self._deliveries.gathered()
+        self._snapshots.write(barrier, self._transaction)
         if self._transaction is None:
             self._snapshots.note(barrier.number)
-            return
-        # The commit decides: with it both the results and the snapshot count, or neither.
-        self._transaction.commit(str(barrier.number))
-        self._snapshots.forget(barrier.number)
-        if not barrier.last:
-            self._transaction.begin()
+        else:
+            # The commit decides: with it both the results and the snapshot count, or neither.
+            self._transaction.commit(str(barrier.number))
+            self._snapshots.forget(barrier.number)
+            if not barrier.last:
+                self._transaction.begin()
+        self._deliveries.deliver(barrier.pending, self._snapshots.owner, barrier.number)
+        self.on_stored(barrier.offsets)
 
     def _begin(self) -> None:
         if self._transaction is not None:
@@ -222,7 +253,18 @@ class InlineRun:
         memory = Memory(Watermarks.start(physical.scans, now), Time(START_OF_TIME, now))
         topics = sorted({scan.stream.topic for scan in physical.scans})
         bounds = self._log.snapshot(topics)
-        return Kept(0, {TopicPartition(*at): bound.start for at, bound in bounds.items()}, memory)
+        chosen = self._options.partitions
+        offsets = {
+            TopicPartition(*at): bound.start
+            for at, bound in bounds.items()
+            if chosen is None or at.partition in chosen
+        }
+        return Kept(0, offsets, memory, self._snapshots.owner, {})
+
+    def _chosen(self, home: Path, checkpoint: Path) -> StateStore:
+        options, name = self._options, self._program.physical.name
+        database = options.database or str(home / "state.sqlite")
+        return choose_store(options.state, checkpoint, self._out, name, database)
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is None:
@@ -234,6 +276,19 @@ class InlineRun:
             self._transaction.close()
         self._log.close()
         self._out.close()
+
+
+def _tell_nobody(offsets: Mapping[TopicPartition, int]) -> None:
+    """Nobody asked."""
+
+
+def _require_surviving(store: StateStore, options: InlineOptions) -> None:
+    if options.exactly_once and not store.survives:
+        raise UsageError(
+            "STATE_MEMORY",
+            "results are to come exactly once, and what they follow from is kept in memory only",
+            hint='Give state="local", "changelog" or "external", or leave out exactly_once.',
+        )
 
 
 def _as_run_error(error: BaseException) -> RunError:

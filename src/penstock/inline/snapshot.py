@@ -1,4 +1,4 @@
-"""A program's memory on disk: one file a snapshot, and the number of the one that counts."""
+"""A program's memory as snapshots: what a barrier gathered, written to whatever store is chosen."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from penstock.errors import StateError
 from penstock.inline.item import Barrier
+from penstock.inline.pending import Pending, pending_bytes, read_pending
+from penstock.inline.state_store import Bucket, Cut, Found, StateKind, StateStore
 from penstock.kernel.batch import Memory
 from penstock.kernel.codec import decode, encode
 from penstock.kernel.port import State, Time
 from penstock.kernel.watermark import Watermarks
+from penstock.log.port import Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
 from penstock.plan.fingerprint import state_fingerprint
-from penstock.spark.job_files import write_durably
 
 _LENGTH = struct.Struct("<I")
 _WATERMARKS = "watermarks"
@@ -26,88 +28,119 @@ _WATERMARKS = "watermarks"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a snapshot holds: where the input was, and all that was remembered there."""
+    """What a snapshot holds: where the input was, and all that was remembered there.
+
+    `pending` are the rows for stores that belong to it; they may be there already. `owner` is
+    the name under which stores know who wrote it.
+    """
 
     number: int
     offsets: Mapping[TopicPartition, int]
     memory: Memory
+    owner: str
+    pending: Pending
+    origin: StateKind | None = None
 
 
 class Snapshots:
-    """The snapshots of one checkpoint."""
+    """Turns barriers into snapshots of a store and back."""
 
-    def __init__(self, folder: Path, physical: Physical) -> None:
-        self._folder = folder / "inline"
+    def __init__(self, store: StateStore, physical: Physical) -> None:
+        self._store = store
         self._physical = physical
         self._prints = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
+        self._before: Mapping[Bucket, State] = {}
+        self.owner = uuid4().hex
 
-    def write(self, barrier: Barrier) -> None:
-        """Store what a barrier gathered; it counts once its number is noted."""
-        blobs = [
-            encode(state, self._prints[operator]) for (operator, _), state in barrier.states.items()
-        ]
+    def current(self) -> int | None:
+        """Give the number of the snapshot that counts; none before the first."""
+        return self._store.current()
+
+    def write(self, barrier: Barrier, within: Transaction | None) -> None:
+        """Store what a barrier gathered, and what has changed since the one before."""
+        states = dict(barrier.states)
+        changed = {
+            place for place, state in states.items() if not _same(self._before.get(place), state)
+        }
+        cut = Cut(
+            barrier.number,
+            self._header(barrier),
+            buckets=frozenset(states),
+            changed=frozenset(changed),
+            gone=frozenset(self._before.keys() - states.keys()),
+            encode=lambda place: encode(states[place], self._prints[place[0]]),
+        )
+        self._store.write(cut, within)
+        self._before = states
+
+    def note(self, number: int) -> None:
+        """Let a snapshot count."""
+        self._store.note(number)
+
+    def forget(self, number: int) -> None:
+        """Forget all snapshots but one, which counts because its transaction is committed."""
+        self._store.forget(number)
+
+    def read(self, number: int) -> Kept:
+        """Give a snapshot; one that is gone or not what was written is refused."""
+        found = self._store.read(number)
+        if found is None:
+            raise StateError(
+                "SNAPSHOT_LOST",
+                f'snapshot {number} of program "{self._physical.name}" is not there any more',
+                hint="Rebuild the program from its topics; with the changelog or an external"
+                " database as its state store this cannot happen.",
+            )
+        try:
+            kept = self._decoded(found)
+        except (struct.error, ValueError, KeyError) as error:
+            raise StateError(
+                "SNAPSHOT_BROKEN",
+                f"snapshot {number} of the program is not what was written: {error}",
+                hint="Start with a new checkpoint; the topics still have every record.",
+            ) from error
+        self._before, self.owner = dict(kept.memory.states), kept.owner
+        return kept
+
+    def _header(self, barrier: Barrier) -> bytes:
         marks = encode(State({_WATERMARKS: barrier.watermarks.to_frame()}), _WATERMARKS)
-        header = json.dumps(
+        pending = pending_bytes(barrier.pending)
+        front = json.dumps(
             {
+                "owner": self.owner,
                 "offsets": [[at.topic, at.partition, to] for at, to in barrier.offsets.items()],
                 "watermark": barrier.time.watermark,
                 "clock": barrier.time.clock,
                 "wakes": [[*place, wake] for place, wake in barrier.wakes.items()],
-                "states": [
-                    [*place, len(blob)] for place, blob in zip(barrier.states, blobs, strict=True)
-                ],
                 "marks": len(marks),
             }
         ).encode()
-        whole = b"".join((_LENGTH.pack(len(header)), header, marks, *blobs))
-        write_durably(self._path(barrier.number), whole)
+        return b"".join((_LENGTH.pack(len(front)), front, marks, pending))
 
-    def note(self, number: int) -> None:
-        """Let a snapshot count, and remove those before it."""
-        write_durably(self._folder / "current", str(number).encode())
-        self.forget(number)
-
-    def forget(self, number: int) -> None:
-        """Remove all snapshots but one."""
-        for path in self._folder.glob("memory-*"):
-            if path != self._path(number):
-                path.unlink(missing_ok=True)
-
-    def current(self) -> int | None:
-        """Give the number of the snapshot that counts."""
-        try:
-            return int((self._folder / "current").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-
-    def read(self, number: int) -> Kept:
-        """Give a snapshot; one that is not what was written is refused."""
-        try:
-            whole = self._path(number).read_bytes()
-            (length,) = _LENGTH.unpack_from(whole)
-            header: dict[str, Any] = json.loads(whole[_LENGTH.size : _LENGTH.size + length])
-        except (OSError, struct.error, ValueError) as error:
-            raise StateError(
-                "SNAPSHOT_BROKEN",
-                f"snapshot {number} of the program cannot be read: {error}",
-                hint="Start with a new checkpoint; the topics still have every record.",
-            ) from error
+    def _decoded(self, found: Found) -> Kept:
+        (length,) = _LENGTH.unpack_from(found.header)
         at = _LENGTH.size + length
-        marks = decode(whole[at : at + header["marks"]], _WATERMARKS).tables[_WATERMARKS]
-        at += header["marks"]
-        states: dict[tuple[str, int], State] = {}
-        for operator, bucket, size in header["states"]:
-            states[operator, bucket] = decode(whole[at : at + size], self._prints[operator])
-            at += size
-        watermarks = Watermarks.from_frame(self._physical.scans, marks)
+        front: dict[str, Any] = json.loads(found.header[_LENGTH.size : at])
+        marks = decode(found.header[at : at + front["marks"]], _WATERMARKS).tables[_WATERMARKS]
+        time = Time(front["watermark"], front["clock"])
         memory = Memory(
-            replace(watermarks),
-            Time(header["watermark"], header["clock"]),
-            states,
-            {(operator, bucket): wake for operator, bucket, wake in header["wakes"]},
+            Watermarks.from_frame(self._physical.scans, marks),
+            time,
+            {
+                # One that did not change lately was stored with an earlier time.
+                place: replace(decode(blob, self._prints[place[0]]), time=time)
+                for place, blob in found.blobs.items()
+            },
+            {(operator, bucket): wake for operator, bucket, wake in front["wakes"]},
         )
-        offsets = {TopicPartition(name, part): to for name, part, to in header["offsets"]}
-        return Kept(number, offsets, memory)
+        offsets = {TopicPartition(name, part): to for name, part, to in front["offsets"]}
+        pending = read_pending(found.header[at + front["marks"] :])
+        return Kept(found.number, offsets, memory, front["owner"], pending, found.origin)
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"memory-{number}"
+
+def _same(one: State | None, other: State) -> bool:
+    return (
+        one is not None
+        and one.tables.keys() == other.tables.keys()
+        and all(table is other.tables[name] for name, table in one.tables.items())
+    )

@@ -67,23 +67,23 @@ def _made(step: Apply, frame: Frame, rows: Iterable[Row]) -> Applied:
     for place, row in enumerate(rows):
         try:
             results = step.function(row) if flat else (step.function(row),)
-            made += [(place, _as_row(result, step.gives)) for result in results]
+            made += [(place, as_row(result, step.gives)) for result in results]
         except Exception as error:  # noqa: BLE001  # whatever the user's code raises
             failures.append(failure_of(place, error))
-    fitting, misfits = _fitting(made, step.gives)
+    fitted, misfits = fitting(made, step.gives)
     failed = {failure.place for failure in misfits}
     # One result that does not fit takes the others of its row with it: whole rows or none.
     if failed:
         made = [item for item in made if item[0] not in failed]
-        fitting = from_rows([row for _, row in made], step.gives)
+        fitted = from_rows([row for _, row in made], step.gives)
     places = [place for place, _ in made]
     control = frame.select(control_columns(frame))[places]
     ordered = sorted([*failures, *misfits], key=lambda failure: failure.place)
     emptied = frame.height - len(set(places)) - len(ordered)
-    return Applied(pl.concat([fitting, control], how="horizontal"), ordered, emptied)
+    return Applied(pl.concat([fitted, control], how="horizontal"), ordered, emptied)
 
 
-def _fitting(made: Made, gives: Schema) -> tuple[Frame, list[Failure]]:
+def fitting(made: Made, gives: Schema) -> tuple[Frame, list[Failure]]:
     """Make a frame of the rows that fit, halving those that do not until each is known."""
     try:
         return from_rows([row for _, row in made], gives), []
@@ -91,13 +91,13 @@ def _fitting(made: Made, gives: Schema) -> tuple[Frame, list[Failure]]:
         if len(made) == 1:
             return from_rows([], gives), [Failure(made[0][0], str(error))]
     half = len(made) // 2
-    one, missed = _fitting(made[:half], gives)
-    other, more = _fitting(made[half:], gives)
+    one, missed = fitting(made[:half], gives)
+    other, more = fitting(made[half:], gives)
     unique = {failure.place: failure for failure in [*more, *missed]}
     return pl.concat([one, other]), list(unique.values())
 
 
-def _as_row(result: Any, gives: Schema) -> Mapping[str, Any]:  # noqa: ANN401
+def as_row(result: Any, gives: Schema) -> Mapping[str, Any]:  # noqa: ANN401
     """Read what a function gave: a dictionary, an object with the columns, or a lone value."""
     names = gives.names
     if isinstance(result, Mapping):

@@ -13,8 +13,10 @@ from penstock.errors import RunError
 from penstock.kernel.apply import apply
 from penstock.kernel.columns import control_columns
 from penstock.kernel.dead import Failure, letters, readable_json
+from penstock.kernel.enrich import Enricher
 from penstock.kernel.expression import lower
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Counts, Frame
+from penstock.model.enrich import Enrich, enriched_schema
 from penstock.model.expr import Column
 from penstock.model.signature import expr_type
 from penstock.model.stateless import (
@@ -24,6 +26,7 @@ from penstock.model.stateless import (
     Project,
     Rekey,
     Restamp,
+    Retire,
     Stateless,
     Union,
     Updates,
@@ -102,6 +105,8 @@ def schema_after(step: Stateless, schema: Schema) -> Schema:
             return schema
         case Apply(gives=gives):
             return gives
+        case Enrich():
+            return enriched_schema(step, schema)
         case _:
             return schema
 
@@ -113,12 +118,23 @@ def _work_of(step: Stateless, schema: Schema, name: str) -> _Work:
             return partial(_project, made)
         case Filter(condition=condition):
             return partial(_filter, lower(condition, schema))
-        case Updates():
-            return partial(_filter, pl.col(WEIGHT) > 0)
+        case Updates() | Retire() | Enrich():
+            return _table_work(step, schema)
         case Apply() | Restamp() | Expect():
             return _checking_work(step, schema, name)
         case Union() | Rekey():
             return _Passed
+
+
+def _table_work(step: Updates | Retire | Enrich, schema: Schema) -> _Work:
+    """Give the work of a step that has to do with tables."""
+    match step:
+        case Updates():
+            return partial(_filter, pl.col(WEIGHT) > 0)
+        case Retire(condition=condition):
+            return partial(_retire, lower(condition, schema))
+        case Enrich():
+            return partial(_enrich, Enricher(step, schema))
 
 
 def _checking_work(step: Apply | Restamp | Expect, schema: Schema, name: str) -> _Work:
@@ -139,6 +155,17 @@ def _project(made: Sequence[pl.Expr], frame: Frame) -> _Passed:
 def _filter(condition: pl.Expr, frame: Frame) -> _Passed:
     kept = frame.filter(condition)
     return _Passed(kept, filtered=frame.height - kept.height)
+
+
+def _retire(condition: pl.Expr, frame: Frame) -> _Passed:
+    holds = condition.fill_null(value=False)
+    weight = pl.when(holds).then(pl.col(WEIGHT)).otherwise(-1).cast(pl.Int32)
+    return _Passed(frame.with_columns(weight.alias(WEIGHT)))
+
+
+def _enrich(enricher: Enricher, frame: Frame) -> _Passed:
+    done = enricher.run(frame)
+    return _Passed(done.frame, filtered=done.filtered)
 
 
 def _apply(step: Apply, schema: Schema, name: str, frame: Frame) -> _Passed:

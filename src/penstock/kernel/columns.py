@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from penstock.errors import SchemaError
-from penstock.kernel.port import CONTROL, PANE_COLUMNS, TAKEN, TIME, WEIGHT, Frame
+from penstock.kernel.port import CONTROL, PANE_COLUMNS, TAKEN, TIME, UNTIL, WEIGHT, Frame
 from penstock.schema.schema import Schema
 from penstock.schema.types import Kind, Type
 
@@ -94,4 +94,8 @@ def with_control(
 
 def control_columns(frame: Frame) -> list[str]:
     """Give the columns of a frame that are not the user's."""
-    return [name for name in frame.columns if name in CONTROL or name in PANE_COLUMNS]
+    return [
+        name
+        for name in frame.columns
+        if name in CONTROL or name in PANE_COLUMNS or name == UNTIL
+    ]

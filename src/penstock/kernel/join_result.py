@@ -9,7 +9,7 @@ from penstock.kernel.assign import END, Whole
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.expression import lower
 from penstock.kernel.fold.grouping import group
-from penstock.kernel.join_pairs import Pairs
+from penstock.kernel.join_pairs import Pairs, row_hash
 from penstock.kernel.port import CONTROL, TAKEN, TIME, WEIGHT, Frame
 from penstock.model.join import Join, Pick
 
@@ -87,22 +87,31 @@ class Results:
 
 def net(rows: Frame) -> Frame:
     """Give what rows of any weight amount to, as rows of weight 1 or -1, those gone first."""
-    weights = rows[WEIGHT].to_numpy()
-    if not len(weights):
-        return rows.with_columns(pl.col(WEIGHT).cast(pl.Int32))
-    if weights.min() < 0:
-        if weights.max() > 0:
-            rows = _summed(rows)
-        gone, come = rows.filter(pl.col(WEIGHT) < 0), rows.filter(pl.col(WEIGHT) > 0)
-        rows = pl.concat([gone, come])
+    come = rows[WEIGHT] > 0
+    if not come.all():
+        if come.any():
+            rows = _summed(rows, come)
+        rows = pl.concat([rows.filter(pl.col(WEIGHT) < 0), rows.filter(pl.col(WEIGHT) > 0)])
     return _one_by_one(rows)
 
 
-def _summed(rows: Frame) -> Frame:
+def _summed(rows: Frame, come: pl.Series) -> Frame:
+    """Add up rows that are both taken back and given, found by their hash."""
     names = [name for name in rows.columns if name not in (WEIGHT, TAKEN)]
-    sums = [pl.col(WEIGHT).sum(), pl.col(TAKEN).max(), pl.len().alias(_PLACE)]
-    found = group(rows, names, sums).filter(pl.col(WEIGHT) != 0)
-    return found.select(rows.columns)
+    hashes = row_hash(rows.select(names))
+    gone = hashes.filter(~come).unique().implode()
+    again = hashes.filter(come).unique().to_frame().filter(pl.first().is_in(gone)).to_series()
+    if not len(again):
+        return rows
+    both = hashes.is_in(again.implode())
+    sums = group(
+        rows.with_row_index(_PLACE).filter(both),
+        names,
+        [pl.col(_PLACE).min(), pl.col(WEIGHT).sum()],
+    )
+    weights = np.where(both.to_numpy(), 0, rows[WEIGHT].to_numpy())
+    weights[sums[_PLACE].to_numpy()] = sums[WEIGHT].to_numpy()
+    return rows.with_columns(pl.Series(WEIGHT, weights))
 
 
 def _one_by_one(rows: Frame) -> Frame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
@@ -11,7 +11,8 @@ import polars as pl
 
 from penstock.kernel.assign import END, START, Whole, assign
 from penstock.kernel.columns import dtype_of, frame_schema
-from penstock.kernel.fold.grouping import group, join
+from penstock.kernel.fold.grouping import group
+from penstock.kernel.join_pairs import row_hash
 from penstock.kernel.join_reach import reach_of
 from penstock.kernel.letter import REASON
 from penstock.kernel.port import CONTROL, TAKEN, TIME, WEIGHT, Frame
@@ -22,11 +23,13 @@ from penstock.schema.types import Kind
 
 MATCHES = "_matches"
 """Int64: how many partners a held row has, where that decides whether it comes out."""
-_PLACE = "_place"
+PLACE = "_place"
+"""UInt32: the number of a row in its batch, while it may be in several windows."""
 _LATE = "behind the watermark: its partners may be forgotten"
-_CLOSED = "its window is closed"
+CLOSED = "its window is closed"
 # In more pieces than these a frame is slow to pick rows from.
 _PIECES = 16
+_LONG = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Intake:
     rows: Frame
     alone: Frame
     late: Frame
+    filtered: int = 0
     dropped_pairs: int = 0
 
 
@@ -74,6 +78,9 @@ class Side:
         self._nets = source.retracts or not isinstance(bound, Interval | SameWindow)
         self._window = bound.window if isinstance(bound, SameWindow) else None
         self._reach = reach_of(bound) if isinstance(bound, Interval) else None
+        self._ahead = None
+        if self._reach is not None:
+            self._ahead = self._reach.high if port == 0 else -self._reach.low
         self._key_exprs = [
             pl.col(key).cast(_wider(relation, number)).alias(f"_key_{number}")
             for number, key in enumerate(self.keys)
@@ -88,31 +95,55 @@ class Side:
         timed = () if self._window is None and self._reach is None else (TIME,)
         self._identity = [*self.columns, *timed, *bounds]
 
-    def admit(self, delta: Frame, limit: int, clock: int) -> Intake:
-        """Part the rows of a batch; `limit` is the time that all rows are to have reached."""
+    def admit(self, delta: Frame, limit: int, clock: int, *, sort_out: bool = True) -> Intake:
+        """Part the rows of a batch; `limit` is the time that all rows are to have reached.
+
+        Without `sort_out` rows whose window is closed are taken as well.
+        """
         if delta.is_empty():
-            return Intake(self.empty, delta, delta)
+            return Intake(self.empty, self.empty, delta)
         delta = delta.select(*self.columns, *CONTROL)
+        outside = 0
+        if self._window is not None:
+            delta, outside = self._assigned(delta, clock)
         missing = reduce(or_, (pl.col(key).is_null() for key in self.keys))
         if self._reach is not None:
             missing = missing | pl.col(TIME).is_null()
         alone, rows = _parted(delta, missing)
-        late, dropped = rows.clear(), 0
+        late, lost = rows.clear(), 0
         if self._reach is not None:
             late, rows = _parted(rows, pl.col(TIME) < limit)
-            late = late.with_columns(pl.lit(_LATE).alias(REASON))
-        elif self._window is not None:
-            return self._assigned(rows, alone, limit, clock)
-        return Intake(self._shaped(rows), alone, late, dropped)
+        elif self._window is not None and sort_out:
+            late, rows, lost = _timely(rows, limit)
+        filtered = outside
+        if not self.kept:
+            filtered += alone[PLACE].n_unique() if self._window is not None else alone.height
+            alone = alone.clear()
+        return Intake(self._shaped(rows), alone, self._refused(late), filtered, lost)
+
+    def refuse(self, intake: Intake, late: Mask) -> Intake:
+        """Give an intake with some of its rows among the late ones."""
+        rows = intake.rows
+        refused = self._refused(rows.filter(pl.Series(late)))
+        return replace(intake, rows=rows.filter(pl.Series(~late)), late=refused)
 
     def last(self, rows: Frame) -> Whole | None:
         """Give the last time at which a partner of each row may come; none where it never ends."""
         if self._window is not None:
             return rows[END].to_numpy() - 1
-        if self._reach is None:
+        if self._ahead is None:
             return None
-        ahead = self._reach.high if self.port == 0 else -self._reach.low
-        return rows[TIME].to_numpy() + ahead
+        return rows[TIME].to_numpy() + self._ahead
+
+    def needed(self, rows: Frame) -> Whole | None:
+        """Give the last time at which each row may be asked for: by a partner, or taken back."""
+        if self._ahead is not None and self._ahead < 0 and self._nets:
+            return rows[TIME].to_numpy()
+        return self.last(rows)
+
+    def key_of(self, rows: Frame) -> Frame:
+        """Give the key of each row, in columns that both sides have alike."""
+        return rows.select(self._key_exprs)
 
     def joined_by(self, rows: Frame) -> Frame:
         """Give what decides who meets whom: the key, its window, its time."""
@@ -135,40 +166,45 @@ class Side:
 
     def _netted(self, held: Frame, rows: Frame) -> tuple[Frame, Whole, Whole]:
         """Give the rows that are new, and those held whose weight changes, by place and amount."""
-        keys = list(self.keys)
-        wanted = rows.select(keys).unique(maintain_order=True)
-        known = join(held.with_row_index(_PLACE), wanted, keys, "semi")
-        count = held.height
-        at = pl.col(_PLACE).cast(pl.Int64)
-        both = pl.concat(
-            [
-                known.select(*self._identity, at, pl.lit(0, pl.Int64).alias(WEIGHT)),
-                rows.with_row_index(_PLACE).select(
-                    *self._identity, at + count, pl.col(WEIGHT).cast(pl.Int64)
-                ),
-            ]
-        )
-        net = group(both, self._identity, [pl.col(_PLACE).min(), pl.col(WEIGHT).sum()])
-        net = net.select(_PLACE, WEIGHT).filter(pl.col(WEIGHT) != 0)
-        old, new = net.filter(pl.col(_PLACE) < count), net.filter(pl.col(_PLACE) >= count)
-        fresh = rows[new[_PLACE] - count].with_columns(new[WEIGHT].cast(pl.Int32))
-        return fresh, old[_PLACE].to_numpy(), old[WEIGHT].to_numpy()
+        asked = row_hash(rows.select(self._identity))
+        held_hash = row_hash(held.select(self._identity))
+        old = np.flatnonzero(held_hash.is_in(asked.unique().implode()).to_numpy())
+        unsure = asked.is_in(held_hash.gather(old).unique().implode()).to_numpy()
+        if asked.n_unique() < len(asked):
+            unsure |= asked.is_duplicated().to_numpy()
+        if not unsure.any():
+            return rows, np.empty(0, np.int64), np.empty(0, np.int64)
+        return self._summed(held, old, rows, unsure)
 
-    def _assigned(self, rows: Frame, alone: Frame, limit: int, clock: int) -> Intake:
+    def _summed(
+        self, held: Frame, old: Whole, rows: Frame, unsure: Mask
+    ) -> tuple[Frame, Whole, Whole]:
+        """Add up the weights of rows that are the same, among those that may be."""
+        count = held.height
+        places = np.concatenate([old, count + np.flatnonzero(unsure)])
+        some = rows.filter(pl.Series(unsure))
+        weights = np.concatenate([np.zeros(len(old), np.int64), some[WEIGHT].to_numpy()])
+        both = pl.concat([held[old].select(self._identity), some.select(self._identity)])
+        both = both.with_columns(pl.Series(PLACE, places), pl.Series(WEIGHT, weights))
+        sums = group(both, self._identity, [pl.col(PLACE).min(), pl.col(WEIGHT).sum()])
+        net = sums.select(PLACE, WEIGHT).filter(pl.col(WEIGHT) != 0)
+        place, weight = net[PLACE].to_numpy(), net[WEIGHT].to_numpy()
+        after = np.where(unsure, 0, rows[WEIGHT].to_numpy())
+        after[place[place >= count] - count] = weight[place >= count]
+        fresh = rows.with_columns(pl.Series(WEIGHT, after, pl.Int32)).filter(pl.Series(after != 0))
+        return fresh, place[place < count], weight[place < count]
+
+    def _assigned(self, rows: Frame, clock: int) -> tuple[Frame, int]:
+        """Give rows with their windows, numbered, and how many belong to none."""
         assert self._window is not None
-        placed = rows.with_row_index(_PLACE)
-        placed = assign(placed, self._window, self._schema, clock)
-        open_ = placed.filter(pl.col(END) > limit)
-        late = rows.clear()
-        if open_.height < placed.height:
-            chosen = np.ones(rows.height, np.bool_)
-            chosen[open_[_PLACE].to_numpy()] = False
-            late = rows.filter(pl.Series(chosen))
-        lost = placed.height - open_.height
-        if late.height:
-            lost -= placed.filter(pl.col(_PLACE).is_in(np.flatnonzero(chosen))).height
-        late = late.with_columns(pl.lit(_CLOSED).alias(REASON))
-        return Intake(self._shaped(open_), alone, late, lost)
+        placed = assign(rows.with_row_index(PLACE), self._window, self._schema, clock)
+        hit = np.zeros(rows.height, np.bool_)
+        hit[placed[PLACE].to_numpy()] = True
+        return placed, rows.height - int(np.count_nonzero(hit))
+
+    def _refused(self, late: Frame) -> Frame:
+        reason = _LATE if self._window is None else CLOSED
+        return late.select(*self.columns, *CONTROL, pl.lit(reason).alias(REASON))
 
     def _shaped(self, rows: Frame) -> Frame:
         if self.counted:
@@ -185,8 +221,18 @@ def _wider(relation: Join, number: int) -> pl.DataType:
 
 def _parted(rows: Frame, apart: pl.Expr) -> tuple[Frame, Frame]:
     """Give the rows a condition holds for, and the others."""
-    mask = rows.select(apart.alias(_PLACE)).to_series()
+    mask = rows.select(apart.alias(PLACE)).to_series()
     return (rows.filter(mask), rows.filter(~mask)) if mask.any() else (rows.clear(), rows)
+
+
+def _timely(rows: Frame, limit: int) -> tuple[Frame, Frame, int]:
+    """Give the rows all of whose windows are closed, those in open windows, and pairs dropped."""
+    still = rows.filter(pl.col(END) > limit)
+    if still.height == rows.height:
+        return rows.clear(), rows, 0
+    closed = ~rows[PLACE].is_in(still[PLACE].unique().implode())
+    late = rows.filter(closed)
+    return late.unique(PLACE, maintain_order=True), still, rows.height - late.height - still.height
 
 
 def _extended(weights: Whole, added: Whole) -> tuple[Whole, Whole]:
@@ -203,6 +249,18 @@ def _together(held: Frame, rows: Frame) -> Frame:
     return both.rechunk() if both.n_chunks() > _PIECES else both
 
 
-def chosen_rows(rows: Frame, keep: Mask) -> Frame:
-    """Give the rows of a mask; the same frame where it is all of them."""
-    return rows if keep.all() else rows.filter(pl.Series(keep))
+def refilled(rows: Frame, keep: Mask, held: int) -> Frame:
+    """Give the rows to go on with; the same frame where all are kept.
+
+    In a long table new rows take the places of those that are gone, so that the store writes
+    these rows and not the table.
+    """
+    if keep.all():
+        return rows
+    gone = np.flatnonzero(~keep[:held])
+    fresh = held + np.flatnonzero(keep[held:])
+    if held < _LONG or not len(gone) or len(gone) > len(fresh):
+        return rows.filter(pl.Series(keep))
+    places = np.concatenate([np.arange(held), fresh[: len(fresh) - len(gone)]])
+    places[gone] = fresh[len(fresh) - len(gone) :]
+    return rows[places]

@@ -15,7 +15,7 @@ from penstock.kernel.multiset import (
     packed_rows,
     touched,
 )
-from penstock.kernel.port import CONTROL, TIME, WEIGHT, Counts, Frame, State, Step, Time
+from penstock.kernel.port import CONTROL, TIME, UNTIL, WEIGHT, Counts, Frame, State, Step, Time
 from penstock.model.latest import Latest
 
 _TABLE = "rows"
@@ -69,6 +69,7 @@ class LatestOperator:
                 after = _there(after)
         taken = packed_rows(delta)
         changes = self._result(_without_same(output, self._columns))
+        changes = changes.with_columns(self._ends(rows, changes))
         counts = Counts(taken=taken, passed=taken, given=changes.height)
         kept = pl.concat([others, after])
         return Step(State({_TABLE: kept} if kept.height else {}, time), changes, counts=counts)
@@ -92,6 +93,12 @@ class LatestOperator:
             .sort(_PLACE)
         )
         return found.collect()
+
+    def _ends(self, rows: Frame, changes: Frame) -> pl.Series:
+        """Give the event time of what ended each row that is taken back."""
+        last = self._last(rows).select(*self.keys, pl.col(TIME).alias(UNTIL))
+        until = join(changes.select(self.keys), last, self.keys, "left")[UNTIL]
+        return until.set(changes[WEIGHT] > 0, None)
 
     def _result(self, rows: Frame) -> Frame:
         return rows.select(*self._columns, *CONTROL)

@@ -17,6 +17,7 @@ from penstock.kernel.process import ProcessOperator
 from penstock.kernel.settle import SettleOperator
 from penstock.kernel.sliding import SlidingAggregate
 from penstock.kernel.top_n import TopNOperator
+from penstock.kernel.versions import VersionsOperator
 from penstock.kernel.windowed import WindowedAggregate
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
@@ -30,6 +31,7 @@ from penstock.model.refine import FOREVER
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -51,6 +53,8 @@ def operator_of(keyed: Keyed) -> Operator:
             return _aggregate(relation, keyed)
         case Match() as relation:
             return MatchOperator(relation, keep_late_ms(keyed))
+        case Versions() as relation:
+            return VersionsOperator(relation, keep_late_ms(keyed))
         case relation:
             return _OPERATORS[type(relation)](relation)
 
@@ -68,7 +72,7 @@ def joiner_of(keyed: Keyed) -> Joiner:
     relation = keyed.relation
     assert isinstance(relation, Join)
     if isinstance(relation.bound, AsOf):
-        return AsOfOperator(relation)
+        return AsOfOperator(relation, keep_late_ms(keyed))
     return JoinOperator(relation, keep_late_ms(keyed))
 
 

@@ -7,6 +7,8 @@ order of their arrival. Times are milliseconds since 1970.
 `_time`    Int64: event time (always there; null only where no window needs it)
 `_taken`   Int64: when the log took it: ingestion time (in deltas of scans and their chains;
            elsewhere equal to `_time`)
+Rows that a table takes back may carry `_until` Int64, the event time of what replaced or deleted
+them: it ends with the next keyed operator, unless that is a join.
 Results of aggregates carry also `_pane_index` Int32, `_pane_nonspeculative` Int32,
 `_pane_timing` String ("early", "on-time", "late"), `_pane_first`, `_pane_last` Boolean: they
 end with the next keyed operator.
@@ -23,6 +25,7 @@ import polars as pl
 WEIGHT = "_weight"
 TIME = "_time"
 TAKEN = "_taken"
+UNTIL = "_until"
 PORT = "_port"
 """Int8: which input of its operator a row is for, while it travels to one that has several."""
 PANE_COLUMNS = (

@@ -32,6 +32,7 @@ from penstock.kernel.port import (
     PANE_COLUMNS,
     PORT,
     START_OF_TIME,
+    UNTIL,
     Counts,
     Frame,
     Joiner,
@@ -194,6 +195,7 @@ class Program:
             yield from split(rows, target, joiner.ports[chain.port], settings.buckets)
             return
         operator = self.operator(target)
+        rows = rows.drop(UNTIL, strict=False)
         if settings.preaggregate:
             rows = operator.pack(rows, watermark)
         yield from split(rows, target, operator.keys, settings.buckets)

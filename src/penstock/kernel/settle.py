@@ -9,6 +9,7 @@ import polars as pl
 from penstock.kernel.port import WEIGHT, Counts, Frame, State, Step, Time
 from penstock.model.settle import Settle
 
+_ALL = "_all"
 _NET = "_net"
 _PLACE = "_place"
 _SAME = "_rows_of_key"
@@ -17,10 +18,13 @@ _SAME = "_rows_of_key"
 def settle(changes: Frame, keys: Sequence[str], columns: Sequence[str]) -> Frame:
     """Give one row a key that changed: weight 1 for its new row, -1 where it has none.
 
-    Rows stand in the order in which their last change came.
+    Rows stand in the order in which their last change came. Without keys all are of one.
     """
     if changes.is_empty():
         return changes
+    if not keys:
+        one = changes.with_columns(pl.lit(0).alias(_ALL))
+        return settle(one, (_ALL,), columns).drop(_ALL)
     placed = changes.with_row_index(_PLACE).with_columns(pl.len().over(keys).alias(_SAME))
     alone = placed.filter(pl.col(_SAME) == 1)
     several = placed.filter(pl.col(_SAME) > 1)

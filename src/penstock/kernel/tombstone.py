@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from penstock.kernel.port import WEIGHT, Frame
-from penstock.kernel.record_key import key_columns
-from penstock.log.record import DELETED_COLUMN, KEY_COLUMN
+from penstock.kernel.record_key import is_no_key, key_columns
+from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, VALUE_COLUMN
 from penstock.model.source import Stream
 
 
@@ -16,7 +16,7 @@ def without_tombstones(rows: Frame, stream: Stream) -> Frame:
     A deletion is a row of weight -1 that holds its key alone.
     """
     if DELETED_COLUMN not in rows.columns:
-        return rows.drop(KEY_COLUMN, strict=False)
+        return _of_bytes(rows, stream)
     deleted = rows[DELETED_COLUMN].fill_null(value=False)
     rows = rows.drop(DELETED_COLUMN)
     if not stream.key:
@@ -38,4 +38,15 @@ def without_tombstones(rows: Frame, stream: Stream) -> Frame:
     )
     # A key that cannot be read deletes nothing.
     readable = pl.any_horizontal(pl.col(name).is_not_null() for name in names)
-    return told.filter((pl.col(WEIGHT) > 0) | readable)
+    return told.filter((pl.col(WEIGHT) > 0) | readable | is_no_key(keys))
+
+
+def _of_bytes(rows: Frame, stream: Stream) -> Frame:
+    """In a topic of bytes a record without a value is the tombstone."""
+    if KEY_COLUMN not in stream.columns.names:
+        return rows.drop(KEY_COLUMN, strict=False)
+    if stream.key != (KEY_COLUMN,):
+        return rows
+    weight = pl.when(pl.col(VALUE_COLUMN).is_null()).then(-1).otherwise(1).cast(pl.Int32)
+    # A table has no place for a record without a key.
+    return rows.filter(pl.col(KEY_COLUMN).is_not_null()).with_columns(weight.alias(WEIGHT))

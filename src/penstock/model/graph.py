@@ -59,6 +59,7 @@ def graph_of(plan: Plan) -> Graph:
         sides = {"late rows": sink.late_topic, "dead letters": sink.dead_topic}
         details = tuple(f"{what} to {topic}" for what, topic in sides.items() if topic)
         keyed = (f"key {', '.join(sink.keys)}",) if sink.keys else ()
-        nodes.append(Node(name, "topic", sink.topic, keyed + details, "", sink.site))
+        kind = "topic" if sink.store is None else "store"
+        nodes.append(Node(name, kind, sink.place, keyed + details, "", sink.site))
         edges.append(Edge(ids[id(sink.relation)], name, sink.relation.retracts))
     return Graph(plan.name, tuple(nodes), tuple(edges))

@@ -59,8 +59,14 @@ class Join(Relation):
                 f"a join has no key ({self.site})",
                 hint='Name the columns that are equal, as in on="id".',
             )
-        for mine, other in self.on:
-            self._require_same_type(mine, other)
+        if self.keep_late < timedelta(0):
+            raise ModelError(
+                "JOIN_LATE",
+                f"a join is to keep rows for {self.keep_late} of lateness ({self.site})",
+                hint="Give a time that is not negative.",
+            )
+        for pair in self.on:
+            require_same_type(pair, (self.left.schema, self.right.schema), self.site)
         if self.condition is not None:
             require_condition(self.condition, self.schema, self.site)
         _ = self.schema
@@ -97,7 +103,10 @@ class Join(Relation):
     @property
     @override
     def schema(self) -> Schema:
-        return Schema(tuple(self._result(pick) for pick in self.columns))
+        sides = (self.left.schema, self.right.schema)
+        return Schema(
+            tuple(result_field(pick, sides, self.how, self.site) for pick in self.columns)
+        )
 
     @property
     @override
@@ -117,24 +126,34 @@ class Join(Relation):
                 alone = self.how in ("left", "right", "full", "anti") and corrected
                 return alone or self.left.retracts or self.right.retracts
 
-    def _result(self, pick: Pick) -> Field:
-        found = [self.left.schema.field(pick.left, site=self.site)] if pick.left else []
-        found += [self.right.schema.field(pick.right, site=self.site)] if pick.right else []
-        missing = (pick.left is None and self.how in ("left", "full")) or (
-            pick.right is None and self.how in ("right", "full")
-        )
-        nullable = missing or any(item.nullable for item in found)
-        return Field(pick.name, _wider(tuple(item.type for item in found)), nullable)
 
-    def _require_same_type(self, mine: str, other: str) -> None:
-        one = self.left.schema.field(mine, role="join key", site=self.site).type
-        two = self.right.schema.field(other, role="join key", site=self.site).type
-        if one != two and not (one.kind in _INTEGERS and two.kind in _INTEGERS):
-            raise ModelError(
-                "JOIN_TYPES",
-                f'join key "{mine}" is of type {one} and "{other}" of type {two} ({self.site})',
-                hint=f'Cast one of them first, as in with_columns({mine}=col("{mine}").cast(...)).',
-            )
+Sides: TypeAlias = tuple[Schema, Schema]
+"""The columns on the left and those on the right."""
+
+
+def result_field(pick: Pick, sides: Sides, how: How, site: str) -> Field:
+    """Give a column of the result; one of a side that may be missing may be null."""
+    left, right = sides
+    found = [left.field(pick.left, site=site)] if pick.left else []
+    found += [right.field(pick.right, site=site)] if pick.right else []
+    missing = (pick.left is None and how in ("left", "full")) or (
+        pick.right is None and how in ("right", "full")
+    )
+    nullable = missing or any(item.nullable for item in found)
+    return Field(pick.name, _wider(tuple(item.type for item in found)), nullable)
+
+
+def require_same_type(pair: tuple[str, str], sides: Sides, site: str) -> None:
+    """Refuse to compare columns of different types; whole numbers of any size are alike."""
+    mine, other = pair
+    one = sides[0].field(mine, role="join key", site=site).type
+    two = sides[1].field(other, role="join key", site=site).type
+    if one != two and not (one.kind in _INTEGERS and two.kind in _INTEGERS):
+        raise ModelError(
+            "JOIN_TYPES",
+            f'join key "{mine}" is of type {one} and "{other}" of type {two} ({site})',
+            hint=f'Cast one of them first, as in with_columns({mine}=col("{mine}").cast(...)).',
+        )
 
 
 def _wider(types: tuple[Type, ...]) -> Type:

@@ -22,8 +22,9 @@ from penstock.model.settle import Settle
 from penstock.model.source import Stream
 from penstock.model.stateless import Stateless
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 
-Stateful: TypeAlias = Aggregate | Dedup | TopN | Latest | Join | Process | Match | Settle
+Stateful: TypeAlias = Aggregate | Dedup | TopN | Latest | Versions | Join | Process | Match | Settle
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from penstock.errors import ModelError
 from penstock.model.relation import Relation
+from penstock.model.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,9 @@ class Sink:
     Rows too late and rows that failed go beside it: to `late` and `dead`, on by default
     (`<topic>.late`, `<topic>.dead`); none turns one off, and its rows are only counted. With
     `upsert` the topic holds the table: the last record of a key is its row, or a tombstone.
+    Where `store` is given the rows are those of a table there, called as `topic` says. With
+    `raw` a record is bytes as they are: columns `_key`, which is the only key, and `value`, where
+    null is a tombstone; the topic has no schema.
     """
 
     relation: Relation
@@ -25,10 +29,17 @@ class Sink:
     dead: str | None = ""
     site: str = field(default="", compare=False)
     upsert: bool = False
+    store: Store | None = None
+    raw: bool = False
 
     def __post_init__(self) -> None:
         for key in self.keys:
             self.relation.schema.field(key, role="key", site=self.site)
+
+    @property
+    def place(self) -> str:
+        """Where its rows go, in words."""
+        return self.topic if self.store is None else f"{self.topic} in {self.store}"
 
     @property
     def late_topic(self) -> str | None:

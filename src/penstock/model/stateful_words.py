@@ -8,18 +8,23 @@ from penstock.model.duration import duration_text
 from penstock.model.join import Join
 from penstock.model.join_bound import AsOf, Bound, Interval, SameWindow
 from penstock.model.latest import Latest
-from penstock.model.match import Match
+from penstock.model.match import Match, Skip
+from penstock.model.pattern_words import condition_text, pattern_words
 from penstock.model.process import Process
 from penstock.model.settle import Settle
 from penstock.model.step_words import Words
+from penstock.model.versions import Versions
 from penstock.model.window_words import window_words
 
 
-def stateful_words(relation: Settle | Latest | Join | Process | Match) -> Words:
+def stateful_words(relation: Settle | Latest | Versions | Join | Process | Match) -> Words:
     """Say a step that remembers rows in words."""
     match relation:
         case Latest(keys=keys, order=order):
             return Words("table", f"of the latest row by {', '.join(keys)}, by {order}")
+        case Versions(keys=keys, keep=keep):
+            kept = f"final {_span(keep)} after they ended"
+            return Words("versions", f"of rows by {', '.join(keys)}", (kept,))
         case Settle(keys=keys):
             return Words("settle", f"changes by {', '.join(keys)}")
         case Join():
@@ -30,7 +35,24 @@ def stateful_words(relation: Settle | Latest | Join | Process | Match) -> Words:
             held = tuple(f"remembers {item.name}: {item.holds} of {item.type}" for item in state)
             return Words("process", f"{name} by {', '.join(keys) or 'nothing'}", held)
         case Match(keys=keys, pattern=pattern):
-            return Words("match", f"by {', '.join(keys) or 'nothing'}", (str(pattern),))
+            by = f"by {', '.join(keys) or 'nothing'}"
+            return Words("match", by, (*pattern_words(pattern), _given(relation)))
+
+
+def _given(relation: Match) -> str:
+    gives = ", ".join(f"{item.name} = {condition_text(item.expr)}" for item in relation.measures)
+    rows = "a row for each match" if relation.rows == "one" else "all rows of each match"
+    return f"gives {rows}{f': {gives}' if gives else ''}; then on from {_next(relation.skip)}"
+
+
+def _next(skip: Skip) -> str:
+    match skip.to:
+        case "past last row":
+            return "the row after the last"
+        case "next row":
+            return "the next row"
+        case place:
+            return f"the {place} row of {skip.step}"
 
 
 def _meets(bound: Bound) -> str:

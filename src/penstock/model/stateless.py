@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.model.condition import require_condition, require_event_time
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, Expr
 from penstock.model.relation import Relation
 from penstock.model.signature import expr_type
@@ -225,6 +226,25 @@ class Updates(Relation):
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Retire(Relation):
+    """Rows for which the condition is not true delete their key: a filter of a table's changes."""
+
+    source: Relation
+    condition: Expr
+    site: str = field(default="", compare=False)
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
 def _result(column: Named, known: Schema) -> Field:
     if isinstance(column.expr, Column):
         passed = known.field(column.expr.name)
@@ -232,4 +252,6 @@ def _result(column: Named, known: Schema) -> Field:
     return Field(column.name, expr_type(column.expr, known))
 
 
-Stateless: TypeAlias = Project | Filter | Apply | Union | Rekey | Expect | Restamp | Updates
+Stateless: TypeAlias = (
+    Project | Filter | Apply | Union | Rekey | Expect | Restamp | Updates | Retire | Enrich
+)

@@ -9,6 +9,7 @@ from penstock.model.join_bound import Whole
 from penstock.model.latest import Latest
 from penstock.model.relation import Relation
 from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp
+from penstock.model.versions import VALID_FROM, Versions
 
 _LEFT_ALONE = ("semi", "anti")
 _LEFT_FIRST = ("inner", "left")
@@ -17,8 +18,9 @@ _LEFT_FIRST = ("inner", "left")
 def table_key(relation: Relation) -> tuple[str, ...] | None:
     """Give the columns of which no two rows have the same values; none where it is a stream."""
     match relation:
-        case Latest(keys=keys):
-            return keys
+        case Latest() | Versions():
+            begins = (VALID_FROM,) if isinstance(relation, Versions) else ()
+            return relation.keys + begins
         case Aggregate():
             return _of_aggregate(relation)
         case Filter() | Expect() | Restamp() | Rekey() | Apply(shape="filter"):

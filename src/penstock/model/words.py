@@ -7,6 +7,7 @@ from datetime import timedelta
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.duration import duration_text
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Column
 from penstock.model.expr_text import expr_text
 from penstock.model.join import Join
@@ -27,12 +28,15 @@ from penstock.model.stateless import (
     Project,
     Rekey,
     Restamp,
+    Retire,
     Union,
     Updates,
 )
+from penstock.model.static_table import static_words
 from penstock.model.step_words import Words
 from penstock.model.top_n import TopN
 from penstock.model.trigger_words import trigger_words
+from penstock.model.versions import Versions
 from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated, Watermark
 from penstock.model.window_words import window_words
 
@@ -50,7 +54,7 @@ def step_words(relation: Relation) -> Words:
         case TopN(keys=keys, by=by, n=n, descending=descending):
             order = "greatest" if descending else "least"
             return Words("top", f"{n} {order} {by}{_by(keys)}")
-        case Settle() | Latest() | Join() | Process() | Match():
+        case Settle() | Latest() | Versions() | Join() | Process() | Match():
             return stateful_words(relation)
         case _:
             return _stateless(relation)
@@ -109,12 +113,23 @@ def _stateless(relation: Relation) -> Words:
             return Words("project", ", ".join(map(_column, columns)))
         case Filter(condition=condition):
             return Words("filter", expr_text(condition))
+        case Retire() | Enrich():
+            return _of_tables(relation)
         case Apply(name=name, shape=shape):
             return Words(_SHAPES[shape], name)
         case Expect(name=name, condition=condition, otherwise=otherwise):
             return Words("expect", name, (f"{expr_text(condition)}, else {otherwise}",))
         case _:
             return _same_rows(relation)
+
+
+def _of_tables(relation: Retire | Enrich) -> Words:
+    match relation:
+        case Retire(condition=condition):
+            return Words("delete", f"unless {expr_text(condition)}")
+        case Enrich(table=table, on=pairs, how=how):
+            on = ", ".join(one if one == two else f"{one} = {two}" for one, two in pairs)
+            return Words(f"{how} join", f"on {on} with {static_words(table)}")
 
 
 def _same_rows(relation: Relation) -> Words:

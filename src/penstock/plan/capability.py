@@ -141,6 +141,10 @@ RELATIONS: Mapping[str, Capability] = {
     "Union": Capability("no work: both inputs have one target", "union"),
     "Rekey": Capability("no work: decides the partition of a topic", "repartition"),
     "Updates": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
+    "Retire": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
+    "Enrich": Capability(
+        "polars, where the rows are: the table is at hand in every worker", "broadcast join"
+    ),
     "Restamp": Capability("polars, where the rows are", "withWatermark", "Spark allows one each"),
     "Expect": Capability("polars, where the rows are", "", "Spark has no side output"),
     "Apply": Capability("your function, on rows or tables", "mapInArrow", "no dead letters there"),
@@ -150,6 +154,7 @@ RELATIONS: Mapping[str, Capability] = {
     "Dedup": Capability("bucket operator", "dropDuplicates", "Spark: takes no row back"),
     "TopN": Capability("bucket operator", "", "Spark has none over a stream"),
     "Latest": Capability("bucket operator", "", "Spark has no tables of a stream"),
+    "Versions": Capability("bucket operator", "", "Spark has no tables of a stream"),
     "Join": Capability("bucket operator", "join", "Spark: takes no row back, has no tables"),
     "Process": Capability(
         "your function, in the bucket operator", "transformWithState", "Spark: key by key"

@@ -8,9 +8,13 @@ from datetime import timedelta
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.hazard import may_lose_data
+from penstock.model.join import Join
+from penstock.model.join_bound import Whole
+from penstock.model.match import Match
 from penstock.model.plan import Plan
 from penstock.model.refine import FOREVER
 from penstock.model.relation import Relation
+from penstock.model.table_key import table_key
 from penstock.model.trigger import AfterWatermark, Never, WhenClosed, WhenWatermark
 from penstock.model.window import Global
 from penstock.plan.step_text import step_text
@@ -27,6 +31,19 @@ def _of(step: Relation) -> Iterator[str]:
         yield from _of_aggregate(step)
     if isinstance(step, Dedup) and step.within is None:
         yield f"{_named(step)} remembers every key for ever: give it a time to look back."
+    if isinstance(step, Join) and isinstance(step.bound, Whole):
+        yield from _of_tables(step)
+    if isinstance(step, Match) and step.pattern.within is None:
+        yield f"{_named(step)} may wait for ever for the end of a match: give it a time."
+
+
+def _of_tables(step: Join) -> Iterator[str]:
+    left, right = table_key(step.left) or (), table_key(step.right) or ()
+    if not set(left) <= set(step.left_keys) and not set(right) <= set(step.right_keys):
+        yield (
+            f"{_named(step)} gives every left row with every right row of a key: n and m rows"
+            " make n x m, as 1,000 and 1,000 make 1,000,000. Join on the key of one of them."
+        )
 
 
 def _of_aggregate(step: Aggregate) -> Iterator[str]:
@@ -55,5 +72,5 @@ def _waits_for_the_end(step: Aggregate) -> bool:
             return False
 
 
-def _named(step: Aggregate | Dedup) -> str:
+def _named(step: Aggregate | Dedup | Join | Match) -> str:
     return f"{step_text(step)} ({step.site})" if step.site else step_text(step)

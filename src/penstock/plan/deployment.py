@@ -23,6 +23,7 @@ SOCKET = "Arrow over a socket, through the JVM"
 SHUFFLE = "Arrow blobs over a socket, shuffled by bucket hash"
 COLLECT = "Arrow blobs over a socket, collected at the end of the batch"
 TRANSACTION = "log transaction, committed by batch id"
+STORE = "transaction of the store, with the batch id"
 FILES = "log segments, Arrow from files"
 POSITIONS = "positions of the log, from files"
 COMMANDS = "py4j: commands, and the blobs of results"
@@ -95,7 +96,7 @@ def _elements(physical: Physical, workers: tuple[str, ...]) -> Iterator[Element]
         yield from _separate(physical, keyed.chains, workers)
     for output in physical.outputs:
         # All that a batch gives is written in one transaction, and so by one process.
-        yield Element(output.id, "write", (f"write {output.sink.topic}",), 1, 1, (DRIVER,))
+        yield Element(output.id, "write", (f"write {output.sink.place}",), 1, 1, (DRIVER,))
 
 
 def _is_one_group(keyed: Keyed) -> bool:
@@ -140,9 +141,13 @@ def _streams(physical: Physical) -> Iterator[Transport]:
     for keyed in physical.operators:
         yield from _of_chains(keyed, operators, fused=physical.settings.fuse)
     for output in physical.outputs:
-        topics = (output.sink.topic, output.sink.late_topic, output.sink.dead_topic)
-        names = ", ".join(dict.fromkeys(item for item in topics if item))
-        yield Transport(output.id, f"topic {names}", TRANSACTION)
+        sink = output.sink
+        results = sink.topic if sink.store is None else None
+        topics = [item for item in (results, sink.late_topic, sink.dead_topic) if item]
+        if sink.store is not None:
+            yield Transport(output.id, f"table {sink.place}", STORE)
+        if topics:
+            yield Transport(output.id, f"topic {', '.join(dict.fromkeys(topics))}", TRANSACTION)
 
 
 def _of_chains(origin: Scan | Keyed, operators: set[str], *, fused: bool) -> Iterator[Transport]:

@@ -14,15 +14,15 @@ from penstock.plan.caution import cautions
 from penstock.plan.deployment import Deployment, Element, deploy
 from penstock.plan.fingerprint import fingerprint
 from penstock.plan.logical import Change, Logical, improve
-from penstock.plan.lower import lower
 from penstock.plan.lowering import lowering_lines
-from penstock.plan.planner import DEFAULT_SETTINGS
+from penstock.plan.planner import DEFAULT_SETTINGS, lowered
 from penstock.plan.refuse import refuse
+from penstock.plan.state_bound import state_lines
 from penstock.plan.step_text import step_text
 from penstock.plan.tree import tree
 from penstock.plan.watermarks import watermark_lines
 
-Stage: TypeAlias = Literal["model", "logical", "physical", "watermark", "all"]
+Stage: TypeAlias = Literal["model", "logical", "physical", "watermark", "state", "all"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -72,7 +72,7 @@ def stages_text(
     """Give the text of each stage that was asked for."""
     refuse(program, settings)
     logical = improve(program)
-    stages = _Stages(program, logical, lower(logical.program, settings), running)
+    stages = _Stages(program, logical, lowered(logical, settings), running)
     wanted = list(PRINTERS) if stage == "all" else [stage]
     return {name: "\n".join(PRINTERS[name](stages)) for name in wanted}
 
@@ -163,6 +163,11 @@ def _watermark(stages: _Stages) -> Iterator[str]:
     yield from _indented(watermark_lines(stages.physical, running.progress, running.clock))
 
 
+def _state(stages: _Stages) -> Iterator[str]:
+    yield "STATE"
+    yield from _indented(state_lines(stages.physical, stages.running.progress))
+
+
 def _indented(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:
     return (f"{margin}{line}" for line in lines)
 
@@ -172,4 +177,5 @@ PRINTERS: Mapping[str, Callable[[_Stages], Iterator[str]]] = {
     "logical": _logical,
     "physical": _physical,
     "watermark": _watermark,
+    "state": _state,
 }

@@ -20,6 +20,7 @@ from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Custom, Sliding
 from penstock.plan.reads import reads
 from penstock.plan.token import Token, token
@@ -30,6 +31,7 @@ _OWN: Mapping[type[Relation], tuple[str, ...]] = {
     Dedup: ("keys", "within"),
     TopN: ("keys", "by", "n", "descending"),
     Latest: ("keys", "order"),
+    Versions: ("keys",),
     Join: ("on", "how", "bound", "eager", "condition"),
     Process: ("keys", "name"),
     Match: ("keys", "pattern"),

@@ -14,6 +14,7 @@ from penstock.plan.rebuild import with_inputs
 from penstock.plan.rules.drop_identity_project import drop_identity_project
 from penstock.plan.rules.drop_true_filter import drop_true_filter
 from penstock.plan.rules.fold_constants import fold_constants
+from penstock.plan.rules.look_up_changes import look_up_changes
 from penstock.plan.rules.merge_filters import merge_filters
 from penstock.plan.rules.merge_projects import merge_projects
 from penstock.plan.rules.prune_columns import prune_columns
@@ -34,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     push_filter_before_rekey,
     merge_projects,
     drop_identity_project,
+    look_up_changes,
 )
 """Tried on every step until none has anything to do."""
 LAST_RULES: tuple[Callable[[Plan], Plan], ...] = (prune_columns,)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Column
 from penstock.model.join import Join
 from penstock.model.latest import Latest
@@ -26,6 +27,7 @@ from penstock.model.stateless import (
     Stateless,
 )
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 from penstock.plan.reads import reads
 
 _KINDS: Mapping[type[Relation], str] = {
@@ -33,6 +35,7 @@ _KINDS: Mapping[type[Relation], str] = {
     Dedup: "dedup",
     TopN: "top",
     Latest: "table",
+    Versions: "versions",
     Join: "join",
     Process: "process",
     Match: "match",
@@ -130,7 +133,7 @@ def _first_reads(stream: Stream, steps: tuple[Stateless, ...]) -> frozenset[str]
     found: frozenset[str] = frozenset()
     for step in steps:
         found |= reads(step)
-        if isinstance(step, Project | Apply):
+        if isinstance(step, Project | Apply | Enrich):
             return found
     return frozenset(stream.columns.names)
 

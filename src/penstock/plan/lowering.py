@@ -8,6 +8,7 @@ from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.expr import Call, Cast, Expr
 from penstock.model.join import Join
+from penstock.model.join_bound import AsOf
 from penstock.model.latest import Latest
 from penstock.model.match import Match
 from penstock.model.measure import Measure
@@ -15,8 +16,9 @@ from penstock.model.physical import Chain, Physical, Stateful
 from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
-from penstock.model.stateless import Apply, Expect, Filter, Project
+from penstock.model.stateless import Apply, Expect, Filter, Project, Retire
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
 from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, Capability
 from penstock.plan.step_text import step_text
@@ -25,6 +27,7 @@ _MODULES: Mapping[type[Relation], str] = {
     Dedup: "kernel.dedup",
     TopN: "kernel.top_n",
     Latest: "kernel.latest",
+    Versions: "kernel.versions",
     Join: "kernel.join",
     Process: "kernel.process",
     Match: "kernel.match",
@@ -54,6 +57,8 @@ def kernel_module(relation: Stateful) -> str:
             return "kernel.sliding"
         case Aggregate():
             return "kernel.windowed"
+        case Join(bound=AsOf()):
+            return "kernel.as_of"
         case _:
             return _MODULES[type(relation)]
 
@@ -82,7 +87,7 @@ def _step(step: Relation) -> Iterator[str]:
     match step:
         case Project(_, columns):
             yield from _functions(column.expr for column in columns)
-        case Filter(_, condition) | Expect(_, _, condition):
+        case Filter(_, condition) | Retire(_, condition) | Expect(_, _, condition):
             yield from _functions((condition,))
         case _:
             return

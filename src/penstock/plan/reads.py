@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Expr, columns_of
 from penstock.model.latest import Latest
 from penstock.model.match import Match
@@ -14,9 +15,10 @@ from penstock.model.parts import triggers_in
 from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
-from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp
+from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp, Retire
 from penstock.model.top_n import TopN
 from penstock.model.trigger import AfterRow
+from penstock.model.versions import Versions
 from penstock.model.window import (
     Buffered,
     ByDelta,
@@ -37,8 +39,10 @@ def reads(relation: Relation) -> frozenset[str]:
             return _of_checked(relation)
         case Project(_, columns):
             return _of(column.expr for column in columns)
-        case Filter(_, condition):
+        case Filter(_, condition) | Retire(_, condition):
             return _of((condition,))
+        case Enrich(columns=picks):
+            return frozenset(relation.keys).union(pick.left for pick in picks if pick.left)
         case _:
             return frozenset(_named(relation))
 
@@ -48,7 +52,7 @@ def _named(relation: Relation) -> tuple[str, ...]:
         case Dedup(source, keys):
             # Without a key rows are copies of one another where they are alike in all columns.
             return keys or source.schema.names
-        case Rekey(_, keys) | Latest(_, keys) | Settle(_, keys):
+        case Rekey(_, keys) | Latest(_, keys) | Versions(_, keys) | Settle(_, keys):
             return keys
         case Process(source) | Match(source):
             # The function, or the pattern, may look at any of them.

@@ -7,14 +7,26 @@ from typing import TypeAlias
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.enrich import Enrich
 from penstock.model.join import Join
 from penstock.model.latest import Latest
 from penstock.model.match import Match
 from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
-from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp, Union, Updates
+from penstock.model.stateless import (
+    Apply,
+    Expect,
+    Filter,
+    Project,
+    Rekey,
+    Restamp,
+    Retire,
+    Union,
+    Updates,
+)
 from penstock.model.top_n import TopN
+from penstock.model.versions import Versions
 
 _OneInput: TypeAlias = (
     Project
@@ -24,10 +36,13 @@ _OneInput: TypeAlias = (
     | Expect
     | Restamp
     | Updates
+    | Retire
+    | Enrich
     | Aggregate
     | Dedup
     | TopN
     | Latest
+    | Versions
     | Process
     | Match
     | Settle

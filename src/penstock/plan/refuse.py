@@ -34,5 +34,6 @@ def _refuse_loops(program: Plan) -> None:
 
 
 def _written(sink: Sink) -> list[str]:
-    topics = (sink.topic, sink.late_topic, sink.dead_topic)
+    results = sink.topic if sink.store is None else None
+    topics = (results, sink.late_topic, sink.dead_topic)
     return [topic for topic in topics if topic]

@@ -33,7 +33,7 @@ class _Drawing:
             keys = f" by {', '.join(sink.keys)}" if sink.keys else ""
             beside = [topic for topic in (sink.late_topic, sink.dead_topic) if topic]
             with_topics = f", beside it {', '.join(beside)}" if beside else ""
-            yield _sited(f"to {sink.topic}{keys}{with_topics}", sink.site)
+            yield _sited(f"to {sink.place}{keys}{with_topics}", sink.site)
             yield from self._below(sink.relation, "", last=True)
 
     def _below(self, relation: Relation, margin: str, *, last: bool) -> Iterator[str]:

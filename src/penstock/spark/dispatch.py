@@ -10,9 +10,9 @@ from penstock.kernel.parcel import NO_BUCKET, Parcel, origin_of
 from penstock.kernel.port import Frame
 from penstock.kernel.program import Program
 from penstock.log.port import Log
+from penstock.spark.aside import Staging, staged_outputs
 from penstock.spark.batch import Batch
 from penstock.spark.handle import worker_log
-from penstock.spark.output import Staging, staged_outputs
 from penstock.spark.packet import Packet, encode
 from penstock.spark.slot import Slots
 from penstock.spark.stored_program import load_program

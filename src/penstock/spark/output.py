@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,11 +13,11 @@ from penstock.errors import SchemaError
 from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import dead_target, late_target
 from penstock.kernel.port import DEAD_COLUMNS, END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Frame
-from penstock.kernel.record_key import key_text
+from penstock.kernel.record_key import NO_KEY, key_text
 from penstock.kernel.settle import settle
 from penstock.log.port import Log
 from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
-from penstock.log.rows import value_schema
+from penstock.log.rows import BYTES_SCHEMA, value_schema
 from penstock.log.topic import TopicConfig
 from penstock.model.physical import Output, Physical, Stateful
 from penstock.model.plan import Sink
@@ -25,10 +25,6 @@ from penstock.model.relation import Relation
 from penstock.model.stateless import Rekey
 from penstock.schema.arrow import to_arrow
 from penstock.spark.route import Routed, Router
-from penstock.spark.stage import Staged, stage
-
-_STAGED_FROM_BYTES = 1024 * 1024
-"""Fewer bytes travel in the packet: the sink appends them without a file in between."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +37,13 @@ class Outlet:
     keys: tuple[str, ...] = ()
     upsert: bool = False
     """Whether the last record of a key is its row, or a tombstone."""
+    raw: bool = False
+    """Whether key and value are bytes as they are: the topic has no schema."""
 
     def records(self, frame: Frame, clock: int) -> pa.Table:
         """Give rows with their key and timestamp; without a usable event time it is the clock."""
         if self.upsert:
-            frame = settle(frame, self.keys, self.schema.names)
+            frame = settle(frame, self.keys, self._own)
         usable = pl.col(TIME).is_between(START_OF_TIME + 1, END_OF_TIME - 2)
         stamp = (
             pl.when(usable).then(pl.col(TIME)).otherwise(clock) if self._timed else pl.lit(clock)
@@ -53,11 +51,14 @@ class Outlet:
         added = [stamp.cast(pl.Int64).alias(TIMESTAMP_COLUMN)]
         if self.keys:
             key = key_text(frame, self.keys)
-            added += [
-                key.alias(KEY_COLUMN),
+            if self.upsert:
+                # A compacted topic takes no record without a key.
+                key = key.fill_null(pl.lit(NO_KEY))
+            added.append(key.alias(KEY_COLUMN))
+            if not self.raw:
                 # Rows whose key is null are one group, too, and keep their order in one place.
-                pl.when(key.is_null()).then(0).cast(pl.Int32).alias(PARTITION_COLUMN),
-            ]
+                place = pl.when(key.is_null()).then(0)
+                added.append(place.cast(pl.Int32).alias(PARTITION_COLUMN))
         if self.upsert:
             there = pl.col(WEIGHT) > 0
             added.append((~there).alias(DELETED_COLUMN))
@@ -78,46 +79,24 @@ class Outlet:
     def columns(self) -> list[str]:
         """The columns of a frame that its records are made of."""
         control = [TIME] if self._timed else []
-        return [*self.schema.names, *control, *([WEIGHT] if self.upsert else [])]
+        return [*self._own, *control, *([WEIGHT] if self.upsert else [])]
+
+    @cached_property
+    def _own(self) -> list[str]:
+        return [*self.schema.names, *(self.keys if self.raw else ())]
 
     @cached_property
     def _timed(self) -> bool:
         return self.target.partition(":")[0] not in {"late", "dead"}
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
-    """Where a task writes rows aside, and the clock of its batch."""
-
-    home: str
-    owner: str
-    task: int
-    clock: int
-
-
 def outlets(physical: Physical) -> Mapping[str, Outlet]:
-    """Give where everything goes that a program writes, by target."""
+    """Give where everything goes that a program writes to topics, by target."""
     found: dict[str, Outlet] = {}
     for output in physical.outputs:
         for outlet in _of_output(output):
             found[outlet.target] = outlet
     return found
-
-
-def staged_outputs(
-    outputs: Sequence[tuple[str, Frame]],
-    physical: Physical,
-    log_of: Callable[[str], Log],
-    where: Staging,
-) -> Staged | None:
-    """Write many rows aside, in the process that made them; none where they are few."""
-    if sum(frame.estimated_size() for _, frame in outputs) < _STAGED_FROM_BYTES:
-        return None
-    log, found = log_of(where.home), outlets(physical)
-    routed = (
-        item for target, frame in outputs for item in found[target].routed(log, frame, where.clock)
-    )
-    return stage(where.home, where.owner, where.task, routed)
 
 
 def ensure_topics(log: Log, physical: Physical) -> None:
@@ -133,7 +112,7 @@ def ensure_topics(log: Log, physical: Physical) -> None:
         log.create_topic(
             outlet.topic,
             partitions=partitions if outlet.keys else 1,
-            schema=outlet.schema,
+            schema=None if outlet.raw else outlet.schema,
             config=TopicConfig(cleanup="compact") if outlet.upsert else None,
         )
         known.add(outlet.topic)
@@ -154,10 +133,11 @@ def record_keys(sink: Sink) -> tuple[str, ...]:
 
 def _of_output(output: Output) -> Iterator[Outlet]:
     sink = output.sink
-    schema = to_arrow(sink.relation.schema)
+    schema = BYTES_SCHEMA if sink.raw else to_arrow(sink.relation.schema)
     if sink.relation.retracts and not sink.upsert:
         schema = schema.append(pa.field(WEIGHT, pa.int32(), nullable=False))
-    yield Outlet(output.id, sink.topic, schema, record_keys(sink), sink.upsert)
+    if sink.store is None:
+        yield Outlet(output.id, sink.topic, schema, record_keys(sink), sink.upsert, sink.raw)
     if sink.late_topic:
         yield Outlet(late_target(output.id), sink.late_topic, _plain(LATE_COLUMNS))
     if sink.dead_topic:

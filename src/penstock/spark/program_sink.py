@@ -2,7 +2,8 @@
 
 Spark calls `commit` in this process with the packets of a batch. Results, late rows and dead
 letters are appended in one transaction whose note is the batch's number: a batch that is run
-again finds its number noted. docs of `spark.progress_file` say what is written when.
+again finds its number noted. A store notes it in the transaction of its rows. docs of
+`spark.progress_file` say what is written when.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from penstock.connect.results import stored_tables, write_batch
+from penstock.connect.table import StoredTable
 from penstock.kernel.port import Frame
 from penstock.log.port import Log, Transaction
 from penstock.model.physical import Physical
+from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
 from penstock.spark.leave import left_by
 from penstock.spark.output import Outlet, outlets
@@ -40,9 +44,11 @@ class ProgramSink:
     log_of: Callable[[str], Log]
     notify: Callable[[Left], None] = lambda _: None
     outlets: Mapping[str, Outlet] = field(init=False)
+    tables: Mapping[str, StoredTable] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "outlets", outlets(self.physical))
+        object.__setattr__(self, "tables", stored_tables(self.physical))
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
@@ -63,7 +69,9 @@ class ProgramSink:
     def publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:
         """Make the rows of a batch visible, unless they are."""
         staged = [packet.staged for packet in packets if packet.staged is not None]
-        appends = self._appends(packets, clock)
+        appends, stored = self._rows(packets, clock)
+        if stored:
+            self._persist(stored, number)
         # Without rows there is nothing to be seen twice, so nothing to note either.
         if appends:
             transaction = self.log_of(self.options.home).transaction(f"program-{self.options.job}")
@@ -74,23 +82,43 @@ class ProgramSink:
         if staged:
             discard(self.options.home, self.options.staging, staged)
 
-    def _appends(self, packets: Sequence[Packet], clock: int) -> Appends:
-        """Give the rows of a batch by partition, those of one sender after the other."""
+    def _persist(self, stored: Mapping[str, list[Frame]], number: int) -> None:
+        changes = []
+        for target, frames in stored.items():
+            table = self.tables[target]
+            whole = pl.concat([frame.select(table.needed()) for frame in frames])
+            changes.append((table, whole))
+        write_batch(changes, self.options.job, number)
+
+    def _rows(
+        self, packets: Sequence[Packet], clock: int
+    ) -> tuple[Appends, Mapping[str, list[Frame]]]:
+        """Give the rows of a batch by partition or by table in a store, sender by sender."""
         appends: Appends = defaultdict(list)
         frames: dict[str, list[Frame]] = defaultdict(list)
+        stored: dict[str, list[Frame]] = defaultdict(list)
         for packet in packets:
             for target, frame in packet.parcels:
-                frames[target].append(frame)
-            if packet.staged is not None:
-                for topic, partition, table in staged_rows([packet.staged]):
+                (stored if target in self.tables else frames)[target].append(frame)
+            for topic, partition, table in staged_rows([packet.staged] if packet.staged else []):
+                kept = store_target(topic)
+                if kept is None:
                     appends[topic, partition].append(table)
+                else:
+                    stored[kept].append(_frame(table))
         log = self.log_of(self.options.home)
         for target, parts in frames.items():
             outlet = self.outlets[target]
             whole = pl.concat([part.select(outlet.columns) for part in parts])
             for topic, partition, rows in outlet.routed(log, whole, clock):
                 appends[topic, partition].append(pa.Table.from_batches([rows]))
-        return appends
+        return appends, stored
+
+
+def _frame(table: pa.Table) -> Frame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def _write(transaction: Transaction, appends: Appends, number: int) -> None:

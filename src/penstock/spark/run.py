@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, nullif
 
+from penstock.connect.results import claim_tables, stored_tables
 from penstock.errors import RunError
 from penstock.log.port import Log
 from penstock.model.physical import Physical
@@ -83,6 +84,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
     log = input_log(parts.format.log_of(str(home)), kept)
     require_inputs(log, kept)
     ensure_topics(log, kept)
+    claim_tables(stored_tables(kept).values(), identity.job)
     _ensure_start(files, log, kept)
     lasts = until or ("end" if bounded else "stopped")
     _require_open(files, log, kept, lasts)

@@ -15,10 +15,8 @@ from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import Parcel, dead_target, late_target
 from penstock.kernel.port import CONTROL, DEAD_COLUMNS, PANE_COLUMNS, TIME, WEIGHT, Frame
 from penstock.kernel.settle import settle
-from penstock.model.aggregate import WINDOW_END, WINDOW_START, Aggregate
 from penstock.model.physical import Output
-from penstock.model.relation import Relation
-from penstock.model.stateless import Expect, Filter, Rekey
+from penstock.model.upsert_key import upsert_keys
 
 Row: TypeAlias = dict[str, Any]
 
@@ -86,7 +84,10 @@ class Outbox:
         frame, columns = self.frame(topic), list(relation.schema.names)
         sink = self._output(topic).sink
         if sink.upsert:
-            last = frame.unique(subset=list(sink.keys), keep="last", maintain_order=True)
+            by = list(sink.keys)
+            last = (
+                frame.unique(subset=by, keep="last", maintain_order=True) if by else frame.tail(1)
+            )
             return last.filter(pl.col(WEIGHT) > 0).select(columns)
         keys = None if relation.retracts else upsert_keys(relation)
         if keys is None:
@@ -119,18 +120,6 @@ class Outbox:
             f'the program writes no topic "{topic}"',
             hint=did_you_mean(topic, self.topics) or f"It writes {', '.join(self.topics)}.",
         )
-
-
-def upsert_keys(relation: Relation) -> tuple[str, ...] | None:
-    """Give the columns by which a newer result replaces an older one, where there are any."""
-    match relation:
-        case Filter(source=source) | Rekey(source=source) | Expect(source=source):
-            return upsert_keys(source)
-        case Aggregate() if relation.refinement.mode == "accumulating":
-            bounds = () if relation.window is None else (WINDOW_START, WINDOW_END)
-            return (*relation.keys, *bounds)
-        case _:
-            return None
 
 
 def _letters(frame: Frame) -> list[Row]:

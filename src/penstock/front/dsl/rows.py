@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.expression import Expression, Operand, Subject, subject_of
+from penstock.front.dsl.persist import Persisted, StoreLike, persist
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
 from penstock.front.dsl.steps import (
@@ -136,6 +137,25 @@ class Rows(ABC, Generic[Derived]):
         return self._then(
             Expect(self.relation, name, subject_of(condition), otherwise, user_site())
         )
+
+    @placed
+    def persist(
+        self,
+        store: StoreLike,
+        name: str,
+        *,
+        key: str | Sequence[str] | None = None,
+        late: str | None = "",
+        dead: str | None = "",
+    ) -> Self:
+        """Keep the rows in a table of a store: a SQLite file, or `postgresql://...`.
+
+        A batch is written once, however often it is done again. Rows of tables and running
+        results are kept by their key, or by the `key` given; others are added.
+        """
+        words = Persisted(name=name, key=key, late=late, dead=dead)
+        persist(self.program, self.relation, store, words)
+        return self
 
     @abstractmethod
     def _then(self, relation: Relation) -> Derived:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import UnionType
-from typing import NoReturn, Self
+from datetime import timedelta
+from typing import NoReturn
 
 from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.aggregates import count as count_rows
 from penstock.front.dsl.expression import Expression
-from penstock.front.dsl.hazard import warn_of_loss
 from penstock.front.dsl.joins import (
     JoinWords,
     On,
@@ -24,7 +23,10 @@ from penstock.front.dsl.joins import (
 )
 from penstock.front.dsl.keyed import keys_of
 from penstock.front.dsl.place import placed
-from penstock.front.dsl.program import Program
+from penstock.front.dsl.processes import main_output, side_output
+from penstock.front.dsl.processing import Processing
+from penstock.front.dsl.questions import Questions
+from penstock.front.dsl.refusals import must_be, same_program, too_late
 from penstock.front.dsl.rows import Rows
 from penstock.front.dsl.watermarks import maybe
 from penstock.model.aggregate import Aggregate
@@ -35,13 +37,15 @@ from penstock.model.join_bound import Whole
 from penstock.model.latest import Latest, Order
 from penstock.model.measure import Measure
 from penstock.model.plan import Sink
-from penstock.model.refine import DEFAULT_REFINEMENT, Refinement
+from penstock.model.process import Process
+from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
 from penstock.model.site import user_site
 from penstock.model.stateless import Union, Updates
 from penstock.model.table_key import table_key
 from penstock.model.top_n import TopN
 from penstock.model.trigger import Trigger
+from penstock.model.versions import Versions
 from penstock.model.window import Window
 
 
@@ -53,9 +57,20 @@ class Stream(Rows["Stream"]):
     def union(self, *others: Stream) -> Stream:
         """Add the rows of other streams with the same columns."""
         for other in others:
-            _same_program(self.program, other.program)
+            same_program(self.program, other.program)
         sources = (self.relation, *(other.relation for other in others))
         return self._then(Union(sources, user_site()))
+
+    @placed
+    def then(
+        self, live: Stream, *, key: str | Sequence[str], overlap: Duration | None = None
+    ) -> Stream:
+        """Go on with a live stream after this history; what both have is taken once, by its key.
+
+        `overlap` bounds the memory: how far apart in event time the copies of a row may lie.
+        """
+        keys = (key,) if isinstance(key, str) else tuple(key)
+        return self.union(live).dedup(*keys, within=overlap)
 
     @placed
     def dedup(self, *keys: str, within: Duration | None = None) -> Stream:
@@ -128,7 +143,7 @@ class Stream(Rows["Stream"]):
         a right column whose name is taken gets the `suffix`.
         """
         words = JoinWords(on, how, eager, suffix, where)
-        _same_program(self.program, other.program)
+        same_program(self.program, other.program)
         if isinstance(other, Table):
             bound = lookup_bound(as_of, wait=wait, corrected=corrected, keep=keep)
         else:
@@ -189,17 +204,29 @@ class Results(Stream):
     @override
     @placed
     def window(self, window: Window) -> NoReturn:
-        raise _too_late("window")
+        raise too_late("window")
 
     @override
     @placed
     def trigger(self, trigger: Trigger) -> NoReturn:
-        raise _too_late("trigger")
+        raise too_late("trigger")
 
     @override
     @placed
     def refine(self, refinement: Refinement) -> NoReturn:
-        raise _too_late("refine")
+        raise too_late("refine")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Processed(Stream):
+    """The results of a process; those beside them by name."""
+
+    step: Process
+
+    @placed
+    def side(self, name: str) -> Stream:
+        """Give the rows of a side output."""
+        return self._then(side_output(self.step, name))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -222,7 +249,7 @@ class Table(Rows["Table"]):
         where: Expression | None = None,
     ) -> Table:
         """Bring together the rows of two tables, by their keys or by any other columns."""
-        _same_program(self.program, other.program)
+        same_program(self.program, other.program)
         if not isinstance(other, Table):
             raise ModelError(
                 "JOIN_SIDES",
@@ -249,6 +276,12 @@ class Table(Rows["Table"]):
     def changes(self) -> Stream:
         """Give its changes as a stream: each row with a weight, -1 where it is taken back."""
         return Stream(self.program, self.relation)
+
+    @placed
+    def versions(self, *, keep: Duration | None = None) -> Table:
+        """Give every row with the time it is valid from and to; old ones are kept so long."""
+        kept = maybe(keep) or timedelta(0)
+        return Table(self.program, Versions(self.relation, self.key, kept, user_site()))
 
     @placed
     def to_stream(self) -> Stream:
@@ -284,69 +317,29 @@ class Table(Rows["Table"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Questions, Processing[Processed]):
     """Rows brought together, waiting to be told where, when, how and what."""
-
-    program: Program
-    source: Relation
-    keys: tuple[str, ...]
-    where: Window | None = None
-    when: Trigger | None = None
-    how: Refinement = DEFAULT_REFINEMENT
-    panes: bool = False
 
     @placed
     def window(self, window: Window) -> Windowed:
         """Say where in time rows are aggregated."""
-        _must_be(window, Window, "window", 'tumbling("1 minute")')
+        must_be(window, Window, "window", 'tumbling("1 minute")')
         return Windowed(
             self.program, self.source, self.keys, window, self.when, self.how, self.panes
         )
 
     @placed
-    def trigger(self, trigger: Trigger) -> Self:
-        """Say when results are given."""
-        _must_be(trigger, Trigger, "trigger", 'every("10s")')
-        return replace(self, when=trigger)
-
-    @placed
-    def refine(self, refinement: Refinement) -> Self:
-        """Say how the results of one group and window relate."""
-        _must_be(refinement, Refinement, "refine", "retracting()")
-        return replace(self, how=refinement)
-
-    def with_panes(self) -> Self:
-        """Let results tell which pane they are: index, timing, first and last."""
-        return replace(self, panes=True)
-
-    @placed
     def agg(self, **measures: Measure) -> Results:
         """Say what is computed, a column each: `agg(views=count(), people=...)`."""
-        for name, measure in measures.items():
-            _must_be(measure, Measure, f"agg {name}=", 'sum("price")')
-        if self.where is None and self.how.keep_late is not None:
-            raise ModelError(
-                "REFINE_WINDOW",
-                "late rows are to be kept for a window, and there is none",
-                hint="Add .window(...), or leave out keep_late.",
-            )
-        named = tuple(replace(measure, name=name) for name, measure in measures.items())
-        step = Aggregate(
-            self.source,
-            self.keys,
-            named,
-            self.where,
-            self.when,
-            self.how,
-            self.panes,
-            user_site(),
-        )
-        warn_of_loss(step)
-        return Results(self.program, step)
+        return Results(self.program, self._answered(measures))
 
     def count(self, name: str = "count") -> Results:
         """Count the rows of each group."""
         return self.agg(**{name: count_rows()})
+
+    @override
+    def _processed(self, step: Process) -> Processed:
+        return Processed(self.program, main_output(step), step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,30 +353,4 @@ class Windowed(Grouped):
             "STEP_ORDER",
             "a second window is given for one aggregate",
             hint="Leave one out; results have windows of their own after .agg(...).group_by(...).",
-        )
-
-
-def _same_program(one: Program, other: Program) -> None:
-    if one is not other:
-        raise ModelError(
-            "PROGRAM_MIXED",
-            "streams of two programs are brought together",
-            hint="Make all of them from one App.",
-        )
-
-
-def _too_late(step: str) -> ModelError:
-    return ModelError(
-        "STEP_ORDER",
-        f"{step} comes after agg",
-        hint=f"Write .{step}(...) before .agg(...), or .group_by(...) first for these results.",
-    )
-
-
-def _must_be(value: object, kind: type | UnionType, step: str, example: str) -> None:
-    if not isinstance(value, kind):
-        raise ModelError(
-            "STEP_ARGUMENT",
-            f"{step} is given {value!r}",
-            hint=f"Give it a value such as {example}.",
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from penstock.model.aggregate import Aggregate
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, columns_of
 from penstock.model.join import Join, Pick
+from penstock.model.join_bound import AsOf
 from penstock.model.match import Match
 from penstock.model.physical import Stateful
 from penstock.model.plan import Plan
@@ -14,6 +16,7 @@ from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Named, Project, Union
+from penstock.model.versions import VALID_FROM, VALID_TO, versions_below
 from penstock.plan.reads import reads
 from penstock.plan.rebuild import with_inputs
 
@@ -67,6 +70,8 @@ def _needs_of(program: Plan) -> _Needs:
 def _taken(step: Relation, given: frozenset[str], port: int) -> frozenset[str]:
     if isinstance(step, Project):
         return reads(replace(step, columns=_kept(step, given)))
+    if isinstance(step, Enrich):
+        return reads(replace(step, columns=_of_names(step.columns, given)))
     if isinstance(step, Join):
         return _joined(step, given, port)
     makes_its_own = isinstance(step, Aggregate | Apply | Process | Match)
@@ -77,6 +82,9 @@ def _joined(step: Join, given: frozenset[str], port: int) -> frozenset[str]:
     picked = _picked(step, given)
     names = {pick.left if port == 0 else pick.right for pick in picked}
     keys = step.left_keys if port == 0 else step.right_keys
+    if port == 1 and isinstance(step.bound, AsOf) and versions_below(step.right) is not None:
+        # A row that tells when it is valid is looked up by that.
+        names |= {VALID_FROM, VALID_TO}
     return frozenset(name for name in names if name is not None).union(keys)
 
 
@@ -106,6 +114,8 @@ def _narrowed(relation: Relation, inputs: tuple[Relation, ...], needs: _Needs) -
             kept = _kept(relation, given)
             if kept != relation.columns:
                 return replace(relation, source=inputs[0], columns=kept)
+        case Enrich(columns=columns):
+            return replace(relation, source=inputs[0], columns=_of_names(columns, given))
         case Union():
             inputs = tuple(_exactly(item, _ordered(relation, given)) for item in inputs)
         case _ if isinstance(relation, Stateful):
@@ -128,8 +138,11 @@ def _kept(project: Project, wanted: frozenset[str]) -> tuple[Named, ...]:
 
 def _picked(join: Join, wanted: frozenset[str]) -> tuple[Pick, ...]:
     asked = wanted.union(() if join.condition is None else columns_of(join.condition))
-    kept = tuple(pick for pick in join.columns if pick.name in asked)
-    return kept or join.columns[:1]
+    return _of_names(join.columns, asked)
+
+
+def _of_names(columns: tuple[Pick, ...], asked: frozenset[str]) -> tuple[Pick, ...]:
+    return tuple(pick for pick in columns if pick.name in asked) or columns[:1]
 
 
 def _ordered(relation: Relation, wanted: frozenset[str]) -> tuple[str, ...]:

@@ -1,0 +1,163 @@
+"""Walks over rows by their bits: every place that may be next at once, the better first.
+
+What may be next is a node; which node a row leads to depends on its bits alone, and is worked
+out once. So a row costs one look-up, whatever the pattern, and no pattern takes more than one
+pass over its rows. Where conditions ask for rows matched before, the walk takes them as met:
+it finds every match there is, and some more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from penstock.kernel.match_automaton import ACCEPT, Automaton, Entry
+from penstock.kernel.match_condition import Conditions
+
+Labels: TypeAlias = tuple[int, ...]
+"""The place of each row of a match, from its first one on."""
+NO_MATCH: Labels = ()
+_MOST_NODES = 20_000
+_ACCEPTS = 1
+_OVER = 2
+_BEFORE = 4
+
+
+@dataclass(slots=True)
+class Node:
+    """What may be next, and what the rows so far amount to.
+
+    `mark` is 0 where nothing was decided. `before` is the entry of the node before that ended
+    the match there, once it was known that the row after it does not matter.
+    """
+
+    entries: tuple[tuple[int, int], ...]
+    mark: int
+    before: int
+    next: dict[int, Node] = field(default_factory=dict)
+    origins: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def at_end(self) -> int:
+        """The entry that ends the match if no row comes any more; -1 if none does."""
+        return next((n for n, (place, _) in enumerate(self.entries) if place == ACCEPT), -1)
+
+
+class Walk:
+    """Finds the preferred match of the rows from one on."""
+
+    def __init__(self, automaton: Automaton, conditions: Conditions) -> None:
+        bits = [condition.bit for condition in conditions.all]
+        sure = [
+            0 if condition.dynamic is not None else condition.bit for condition in conditions.all
+        ]
+        self._needs = [bits[place.needs] for place in automaton.places]
+        self._forbids = [_any(sure, place.forbids) for place in automaton.places]
+        self._after = [_guarded(entries, sure) for entries in automaton.after]
+        self._first = _guarded(automaton.first, sure)
+        self._labels: dict[tuple[tuple[int, ...], int], Labels] = {}
+        self._nodes: dict[object, Node] = {}
+        self.root = self._node(self._first, -1)
+
+    def starts(self) -> list[tuple[int, int]]:
+        """Give the bits a row must have all of, and may have none of, to begin a match."""
+        return [(self._needs[place], self._forbids[place]) for place, _ in self._first]
+
+    def ends(
+        self, bits: Sequence[int], span: tuple[int, int], *, closed: bool
+    ) -> tuple[int, int] | None:
+        """Give where the preferred match of the rows in a span ends, or none while it may change.
+
+        It is a place and an entry there; -1 where nothing matches. `closed` says that no row
+        comes any more.
+        """
+        start, stop = span
+        node, at = self.root, start
+        best, entry = -1, -1
+        while at < stop:
+            found = bits[at]
+            node = node.next.get(found) or self._advance(node, found)
+            at += 1
+            if node.mark:
+                if node.mark & _BEFORE:
+                    best, entry = at - 1, node.before
+                if node.mark & _ACCEPTS:
+                    best, entry = at, len(node.entries) - 1
+                if node.mark & _OVER:
+                    return best, entry
+        if not closed:
+            return None
+        return (best, entry) if node.at_end < 0 else (at, node.at_end)
+
+    def labels(self, bits: tuple[int, ...], entry: int) -> Labels:
+        """Give the places that led to an entry of the node after these rows."""
+        known = self._labels.get((bits, entry))
+        if known is not None:
+            return known
+        nodes = [self.root]
+        for found in bits:
+            nodes.append(nodes[-1].next.get(found) or self._advance(nodes[-1], found))
+        labels, place = [], entry
+        for node, found in zip(reversed(nodes[:-1]), reversed(bits), strict=True):
+            place = node.origins[found][place]
+            labels.append(node.entries[place][0])
+        if len(self._labels) > _MOST_NODES:
+            self._labels.clear()
+        self._labels[bits, entry] = tuple(reversed(labels))
+        return self._labels[bits, entry]
+
+    def _advance(self, node: Node, bits: int) -> Node:
+        entries: dict[tuple[int, int], int] = {}
+        before = -1
+        for number, (place, guards) in enumerate(node.entries):
+            if guards & bits or (place == ACCEPT and not guards):
+                continue
+            if place == ACCEPT:
+                before = number
+                break
+            needs = self._needs[place]
+            if bits & needs == needs and not bits & self._forbids[place]:
+                for entry in self._after[place]:
+                    entries.setdefault(entry, number)
+                if (ACCEPT, 0) in entries:
+                    break  # what follows is never preferred
+        following = self._node(tuple(entries), before)
+        node.next[bits] = following
+        node.origins[bits] = tuple(entries.values())
+        return following
+
+    def _node(self, entries: tuple[tuple[int, int], ...], before: int) -> Node:
+        key = (entries, before)
+        if key not in self._nodes:
+            if len(self._nodes) > _MOST_NODES:
+                self._forget()
+            self._nodes[key] = Node(entries, _mark(entries, before), before)
+        return self._nodes[key]
+
+    def _forget(self) -> None:
+        """Begin again with what is known, so that a strange pattern does not fill the memory."""
+        self._nodes.clear()
+        self.root = Node(self._first, _mark(self._first, -1), -1)
+        self._nodes[self._first, -1] = self.root
+
+
+def _mark(entries: tuple[tuple[int, int], ...], before: int) -> int:
+    mark = _BEFORE if before >= 0 else 0
+    if (ACCEPT, 0) in entries:
+        mark |= _ACCEPTS
+    if all(entry == (ACCEPT, 0) for entry in entries):
+        mark |= _OVER
+    return mark
+
+
+def _guarded(entries: Sequence[Entry], sure: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Give the entries with their guards as bits; one that is not sure never holds."""
+    return tuple((place, _any(sure, guards)) for place, guards in entries)
+
+
+def _any(bits: Sequence[int], tests: Sequence[int]) -> int:
+    total = 0
+    for test in tests:
+        total |= bits[test]
+    return total

@@ -1,0 +1,66 @@
+"""Objects of the user's own classes, and the plain values that columns hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from inspect import isclass
+from typing import Any, TypeAlias
+
+Builder: TypeAlias = Callable[[Any], Any]
+"""Makes an object of a plain value."""
+
+
+def builder_of(hint: object) -> Builder | None:
+    """Give what makes objects of a hint; none where plain values are what it says.
+
+    Dataclasses and named tuples are made, also inside of one another, of lists and of maps.
+    """
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        rest = [part for part in parts if part is not type(None)]
+        return _or_none(builder_of(rest[0])) if len(rest) == 1 else None
+    if origin is list and (item := builder_of(parts[0])) is not None:
+        make = item
+        return lambda values: [make(value) for value in values]
+    if origin is dict and (item := builder_of(parts[1])) is not None:
+        make = item
+        return lambda values: {name: make(value) for name, value in values.items()}
+    if isclass(hint) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
+        return _class_builder(hint)
+    return None
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """Give an object as a plain value: a dictionary of what it holds."""
+    if dataclasses.is_dataclass(value) and not isclass(value):
+        names = [item.name for item in dataclasses.fields(value)]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(item) for name, item in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _class_builder(kind: type) -> Builder:
+    hints = typing.get_type_hints(kind)
+    found = {name: builder_of(hint) for name, hint in hints.items()}
+    makers = {name: make for name, make in found.items() if make is not None}
+
+    def built(value: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        parts = dict(value)
+        for name, make in makers.items():
+            if parts.get(name) is not None:
+                parts[name] = make(parts[name])
+        return kind(**parts)
+
+    return built
+
+
+def _or_none(make: Builder | None) -> Builder | None:
+    return None if make is None else lambda value: None if value is None else make(value)
