@@ -18,20 +18,12 @@ if TYPE_CHECKING:
     from penstock.front.dsl.aggregates import (
         aggregate,
         approx_count_distinct,
-        avg,
-        collect_list,
         collect_set,
-        count,
         count_distinct,
-        first,
         histogram,
-        last,
-        max,  # noqa: A004
         median,
-        min,  # noqa: A004
         quantile,
         stddev,
-        sum,  # noqa: A004
         top_k,
         variance,
     )
@@ -92,6 +84,30 @@ if TYPE_CHECKING:
     )
     from penstock.front.dsl.hazard import (
         HazardWarning,
+    )
+    from penstock.front.dsl.matched import (
+        avg,
+        classifier,
+        collect_list,
+        count,
+        final,
+        first,
+        last,
+        match_number,
+        matched,
+        max,  # noqa: A004
+        min,  # noqa: A004
+        prev,
+        sum,  # noqa: A004
+    )
+    from penstock.front.dsl.patterns import (
+        PatternPart,
+        pattern,
+        skip_past_last_row,
+        skip_to_first,
+        skip_to_last,
+        skip_to_next_row,
+        step,
     )
     from penstock.front.dsl.persist import (
         postgres,
@@ -178,6 +194,9 @@ if TYPE_CHECKING:
     from penstock.model.measure import (
         UserAggregate,
     )
+    from penstock.model.pattern import (
+        Pattern,
+    )
     from penstock.model.physical import (
         Settings,
     )
@@ -207,6 +226,8 @@ __all__ = [
     "HazardWarning",
     "ListState",
     "MapState",
+    "Pattern",
+    "PatternPart",
     "PenstockError",
     "Processor",
     "Producer",
@@ -244,6 +265,7 @@ __all__ = [
     "by_punctuation",
     "by_time",
     "ceil",
+    "classifier",
     "coalesce",
     "col",
     "collect_list",
@@ -266,6 +288,7 @@ __all__ = [
     "every",
     "every_rows",
     "exp",
+    "final",
     "first",
     "floor",
     "from_millis",
@@ -286,6 +309,8 @@ __all__ = [
     "lower",
     "lpad",
     "map_state",
+    "match_number",
+    "matched",
     "max",
     "median",
     "millis",
@@ -296,9 +321,11 @@ __all__ = [
     "nullif",
     "once",
     "open_log",
+    "pattern",
     "perfect",
     "postgres",
     "power",
+    "prev",
     "punctuate",
     "punctuated",
     "punctuation_window",
@@ -315,12 +342,17 @@ __all__ = [
     "rpad",
     "second",
     "session",
+    "skip_past_last_row",
+    "skip_to_first",
+    "skip_to_last",
+    "skip_to_next_row",
     "sliding",
     "split",
     "sqlite",
     "sqrt",
     "starts_with",
     "stddev",
+    "step",
     "substring",
     "sum",
     "to_date",
@@ -342,8 +374,8 @@ _NAMES = {
     "penstock.app": "App",
     "penstock.errors": "PenstockError",
     "penstock.front.dsl.aggregates": (
-        "aggregate approx_count_distinct avg collect_list collect_set count count_distinct "
-        "first histogram last max median min quantile stddev sum top_k variance"
+        "aggregate approx_count_distinct collect_set count_distinct histogram median quantile "
+        "stddev top_k variance"
     ),
     "penstock.front.dsl.calendar": (
         "date_trunc day from_millis hour millis minute month second to_date year"
@@ -356,6 +388,12 @@ _NAMES = {
         "starts_with substring trim upper"
     ),
     "penstock.front.dsl.hazard": "HazardWarning",
+    "penstock.front.dsl.matched": (
+        "avg classifier collect_list count final first last match_number matched max min prev sum"
+    ),
+    "penstock.front.dsl.patterns": (
+        "PatternPart pattern skip_past_last_row skip_to_first skip_to_last skip_to_next_row step"
+    ),
     "penstock.front.dsl.persist": "postgres sqlite",
     "penstock.front.dsl.processes": "Processor punctuate",
     "penstock.front.dsl.refinements": "accumulating discarding retracting",
@@ -377,6 +415,7 @@ _NAMES = {
     "penstock.log.record": "Record TopicPartition",
     "penstock.log.topic": "Topic TopicConfig",
     "penstock.model.measure": "UserAggregate",
+    "penstock.model.pattern": "Pattern",
     "penstock.model.physical": "Settings",
     "penstock.model.processor": "Context ListState MapState Timer ValueState",
     "penstock.model.store": "Store",

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from penstock.config import load_settings
-from penstock.errors import PlanError, UsageError, did_you_mean
+from penstock.errors import UsageError, did_you_mean
 from penstock.front.streams.builder import KStreamBuilder
 from penstock.front.streams.properties import Properties, properties
 from penstock.front.streams.record import KeyValue, Windowed
@@ -156,28 +156,17 @@ def _inline(topology: Topology, given: Properties, home: Path) -> _Running:
     from penstock.inline.instance import Application, Instance  # noqa: PLC0415
     from penstock.inline.run import InlineOptions  # noqa: PLC0415
 
-    options = [
-        InlineOptions(
-            rows=1 if part.singly else given.records,
-            snapshot_every=given.commit_seconds,
-            exactly_once=given.exactly_once,
-        )
-        for part in topology.parts
-    ]
+    options = InlineOptions(
+        rows=given.records,
+        snapshot_every=given.commit_seconds,
+        exactly_once=given.exactly_once,
+    )
     parts = _physicals(topology, _SETTINGS)
     application = Application(topology.application, parts, topology.compacted, options)
     return Instance(application, home=home, folder=_folder(topology, given, home))
 
 
 def _on_spark(topology: Topology, given: Properties, home: Path) -> _Running:
-    for part in topology.parts:
-        if part.singly:
-            raise PlanError(
-                "STREAMS_MERGER",
-                f'program "{part.plan.name}" adds records one by one, and Spark takes many at once',
-                hint="Give aggregate(..., merger=lambda one, other: ...), or use the inline"
-                " engine.",
-            )
     parts = _physicals(topology, Settings())
     return _OnSpark(parts, topology.compacted, home, _folder(topology, given, home))
 

@@ -188,3 +188,16 @@ def test_a_clock_that_is_set_back_stands_still(tmp_path: Path) -> None:
     clock.advance(-500_000)
     run_.run()
     assert run_._intake.time.clock == 1_000_000
+
+
+def test_what_came_last_becomes_visible_though_nothing_comes_after_it(tmp_path: Path) -> None:
+    publish(tmp_path, [("a", 1, 0)])
+    options = InlineOptions(exactly_once=True, snapshot_every=0.05)
+    started = InlineRun(totals(), home=tmp_path, checkpoint=tmp_path / "job", options=options)
+    thread = Thread(target=started.run)
+    thread.start()
+    with open_log(tmp_path) as log:
+        assert log.wait({ps.TopicPartition("out", 0): 0}, 20.0)
+    started.stop()
+    thread.join()
+    assert [row["total"] for row in written(tmp_path, "out")] == [1]

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from penstock.kernel.port import END_OF_TIME, Counts
+from penstock.kernel.port import END_OF_TIME, Counts, State, Time
 from penstock.model.expr import Call, Column
 from penstock.model.join import How
 from penstock.model.join_bound import Whole
-from tests.kernel.joins import JoinBench, a_join
+from tests.kernel.joins import JoinBench, a_join, rows_of
 
 
 def tables(how: How) -> JoinBench:
@@ -33,7 +34,7 @@ def test_a_row_without_a_partner_comes_at_once_and_is_taken_back() -> None:
     bench.right((3, 31, 4))
     assert bench.new() == [(-1, 3, 30, None, 3), (1, 3, 30, 31, 4)]
     bench.right((3, 31, 4, -1))
-    assert bench.new() == [(-1, 3, 30, 31, 4), (1, 3, 30, None, 3)]
+    assert bench.new() == [(-1, 3, 30, 31, 4), (1, 3, 30, None, 4)]
 
 
 def test_a_batch_gives_the_net_difference() -> None:
@@ -41,7 +42,7 @@ def test_a_batch_gives_the_net_difference() -> None:
     bench.both([(1, 10, 5)], [(1, 11, 5)])
     bench.new()
     bench.both([(1, 10, 6, -1), (1, 10, 6)], [(1, 11, 6, -1), (1, 12, 6), (1, 12, 6, -1)])
-    assert bench.new() == [(-1, 1, 10, 11, 5), (1, 1, 10, None, 5)]
+    assert bench.new() == [(-1, 1, 10, 11, 5), (1, 1, 10, None, 6)]
     bench.both([(1, 10, 7, -1), (1, 10, 7)], [])
     assert bench.new() == []
 
@@ -51,6 +52,44 @@ def test_what_is_taken_back_has_the_time_it_was_given_with() -> None:
     bench.both([(1, 10, 3)], [(1, 11, 5)])
     bench.left((1, 10, 99, -1))
     assert bench.new() == [(1, 1, 10, 11, 5), (-1, 1, 10, 11, 5)]
+
+
+@pytest.mark.parametrize(("how", "alone"), [("left", (1, 10, None)), ("anti", (1, 10))])
+def test_a_row_left_alone_dates_from_when_that_happened(
+    how: How, alone: tuple[int | None, ...]
+) -> None:
+    bench = tables(how)
+    bench.both([(1, 10, 3)], [(1, 11, 5)])
+    bench.new()
+    bench.right((1, 11, 9, -1))
+    assert bench.new()[-1] == (1, *alone, 9)
+    bench.left((1, 10, 20, -1))
+    assert bench.new() == [(-1, *alone, 9)]
+
+
+def test_a_row_taken_back_says_when_it_ended() -> None:
+    bench = tables("left")
+    bench.left((1, 10, 3))
+    bench.right((1, 11, 5))
+    bench.left((1, 10, 8, -1))
+    told = [step.output.select("_weight", "b", "_time", "_until").rows() for step in bench.steps]
+    assert told == [
+        [(1, None, 3, None)],
+        [(-1, None, 3, 5), (1, 11, 5, None)],
+        [(-1, 11, 5, 8)],
+    ]
+
+
+def test_what_a_table_says_of_an_end_counts() -> None:
+    operator = tables("left").operator
+    rows, gone = rows_of("a", [(1, 10, 3)]), rows_of("b", [(1, 11, 5, -1)])
+    state = operator.step(State(), (rows, gone.with_columns(-pl.col("_weight"))), Time()).state
+    gone = gone.with_columns(pl.lit(7, pl.Int64).alias("_until"))
+    output = operator.step(state, (rows.clear(), gone), Time()).output
+    assert output.select("_weight", "b", "_time", "_until").rows() == [
+        (-1, 11, 5, 7),
+        (1, None, 7, None),
+    ]
 
 
 def test_deletions_come_before_additions() -> None:

@@ -40,8 +40,7 @@ class Application:
     name: str
     parts: Sequence[Physical]
     compacted: frozenset[str] = frozenset()
-    options: Sequence[InlineOptions] = ()
-    """How each part is run."""
+    options: InlineOptions = InlineOptions()
 
 
 class Instance:
@@ -131,8 +130,8 @@ class Instance:
             part = self._leading[place.topic]
             name = TaskName(part, place.partition)
             folder = self._folder / f"{self._application.name}-{name}"
-            options = self._application.options[part]
-            task = Task(name, self._application.parts[part], self._home, folder, options)
+            physical, options = self._application.parts[part], self._application.options
+            task = Task(name, physical, self._home, folder, options)
 
             def stored(offsets: Mapping[TopicPartition, int], at: TopicPartition = place) -> None:
                 self._commit(attendance, {at: offsets[at]})

@@ -149,17 +149,19 @@ class InlineRun:
         return self.report
 
     def _feed(self, first: Worker) -> None:
-        stored = time.monotonic()
+        stored, unstored = time.monotonic(), False
         self._begin()
         while self._failure is None:
             moved = self._pass_on(first)
-            if time.monotonic() - stored >= self._options.snapshot_every and moved:
+            # Though nothing more may come: what did is stored, and becomes visible with that.
+            unstored = unstored or moved
+            if unstored and time.monotonic() - stored >= self._options.snapshot_every:
                 first.queue.put(self._barrier())
-                stored = time.monotonic()
+                stored, unstored = time.monotonic(), False
             if self._stopping.is_set() or (self._options.until != "stopped" and not moved):
                 break
             if not moved:
-                self._idle(first)
+                unstored = self._idle(first) or unstored
         if self._options.until == "end" and self._failure is None:
             first.queue.put(self._intake.end(self._clock.now()))
         first.queue.put(self._barrier(last=True))
@@ -171,14 +173,17 @@ class InlineRun:
             moved = True
         return moved
 
-    def _idle(self, first: Worker) -> None:
+    def _idle(self, first: Worker) -> bool:
+        """Wait a little; whether the clock was passed on, since something was due."""
         wakes = [self._intake.wake_at(), *(level.wake_at for level in self._levels)]
         due = min((wake for wake in wakes if wake is not None), default=None)
         now = self._clock.now()
-        if due is not None and due <= now and now > self._intake.time.clock:
+        ticks = due is not None and due <= now and now > self._intake.time.clock
+        if ticks:
             first.queue.put(self._intake.tick(now))
         patience = _PATIENCE if due is None else min(_PATIENCE, max(due - now, 1) / 1000)
         self._intake.wait(patience)
+        return ticks
 
     def _barrier(self, *, last: bool = False) -> Barrier:
         self._barriers += 1

@@ -117,7 +117,7 @@ class JoinOperator:
 def _remaining(told: Told, limit: int) -> Frame:
     """Give the rows a side goes on with; the same frame where nothing changed."""
     side, change = told.side, told.change
-    rows, held = change.rows, change.held
+    rows, held = told.rows, change.held
     if (change.before[:held] != change.after[:held]).any():
         rows = rows.with_columns(pl.Series(WEIGHT, change.after, pl.Int32))
     if side.counted and told.before is not told.after:

@@ -11,9 +11,9 @@ import polars as pl
 
 from penstock.kernel.assign import Whole
 from penstock.kernel.join_pairs import Pairs
-from penstock.kernel.join_result import Results, net
+from penstock.kernel.join_result import Given, Results, net
 from penstock.kernel.join_side import MATCHES, Change, Intake, Side
-from penstock.kernel.port import TIME, WEIGHT, Counts, Frame
+from penstock.kernel.port import START_OF_TIME, TIME, UNTIL, WEIGHT, Counts, Frame
 from penstock.model.join import Join
 
 Limits: TypeAlias = tuple[int, int]
@@ -22,12 +22,36 @@ Limits: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A side after a batch: its change, and how many partners its rows had and have."""
+    """A side after a batch: its change, and how many partners its rows had and have.
+
+    Of tables also when the latest partner of each row came or went: `moment`.
+    """
 
     side: Side
     change: Change
     before: Whole
     after: Whole
+    moment: Whole | None = None
+
+    @property
+    def rows(self) -> Frame:
+        """The rows as they are after the batch: one left alone dates from when that happened."""
+        rows = self.change.rows
+        if self.moment is None or not self.side.kept:
+            return rows
+        time = rows[TIME].fill_null(START_OF_TIME).to_numpy()
+        later = (self.before > 0) & (self.after <= 0) & (self.moment > time)
+        if not later.any():
+            return rows
+        moment = pl.Series(TIME, self.moment)
+        return rows.with_columns(moment.zip_with(pl.Series(later), rows[TIME]))
+
+    @property
+    def ended(self) -> Whole | None:
+        """Of tables: when a row was last changed, itself or by a partner."""
+        if self.moment is None or self.change.moment is None:
+            return self.moment if self.change.moment is None else self.change.moment
+        return np.maximum(self.moment, self.change.moment)
 
 
 class Answer:
@@ -59,7 +83,8 @@ class Answer:
         if self._how not in ("semi", "anti") and len(pairs):
             before = left.before[pairs.left] * right.before[pairs.right]
             after = left.after[pairs.left] * right.after[pairs.right]
-            parts.append(self._results.pairs(left.rows, right.rows, pairs, after - before))
+            ended = _later(left, right, pairs)
+            parts.append(self._results.pairs((left.rows, right.rows), pairs, after - before, ended))
         parts += [self._unmatched(intake, port) for port, intake in enumerate(intakes)]
         alone = pl.concat([self._alone(item, limits) for item in reversed(told)])
         parts.append(alone if self._at_once else alone.sort(TIME, maintain_order=True))
@@ -69,7 +94,9 @@ class Answer:
         """Give the rows that can have no partner."""
         rows = intake.alone
         places = np.arange(rows.height, dtype=np.int64)
-        return self._results.alone(rows, port, places, rows[WEIGHT].to_numpy())
+        ended = rows[UNTIL].to_numpy() if UNTIL in rows.columns else None
+        given = Given(port, places, rows[WEIGHT].to_numpy(), ended)
+        return self._results.alone(rows, given)
 
     def _alone(self, told: Told, limits: Limits) -> Frame:
         """Give the rows of one side that come out, or are taken back, without the other's."""
@@ -86,7 +113,19 @@ class Answer:
                 before = np.maximum(before, 0) * (last < limits[0])
                 after = np.maximum(after, 0) * (last < limits[1])
         places = np.flatnonzero(after != before)
-        return self._results.alone(change.rows, side.port, places, (after - before)[places])
+        ended = None if told.ended is None else told.ended[places]
+        given = Given(side.port, places, (after - before)[places], ended)
+        return self._results.alone(told.rows, given)
+
+
+def _later(left: Change, right: Change, pairs: Pairs) -> Whole | None:
+    """Give when each pair was changed, by the later of its rows."""
+    known = [
+        change.moment[places]
+        for change, places in ((left, pairs.left), (right, pairs.right))
+        if change.moment is not None
+    ]
+    return np.maximum.reduce(known) if known else None
 
 
 def _told(side: Side, change: Change, pairs: Pairs, other: Change) -> Told:
@@ -100,7 +139,11 @@ def _told(side: Side, change: Change, pairs: Pairs, other: Change) -> Told:
     places, others = pairs.left, pairs.right
     come = np.where(places >= change.held, other.after[others], other.difference[others])
     sums = np.bincount(places, weights=come, minlength=len(before))
-    return Told(side, change, before, before + sums.astype(np.int64))
+    moment = None
+    if other.moment is not None:
+        moment = np.full(len(before), START_OF_TIME)
+        np.maximum.at(moment, places, other.moment[others])
+    return Told(side, change, before, before + sums.astype(np.int64), moment)
 
 
 def counted(deltas: Sequence[Frame], intakes: Sequence[Intake], output: Frame) -> Counts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -10,10 +12,24 @@ from penstock.kernel.columns import frame_schema
 from penstock.kernel.expression import lower
 from penstock.kernel.fold.grouping import group
 from penstock.kernel.join_pairs import Pairs, row_hash
-from penstock.kernel.port import CONTROL, TAKEN, TIME, WEIGHT, Frame
+from penstock.kernel.port import CONTROL, START_OF_TIME, TAKEN, TIME, UNTIL, WEIGHT, Frame
 from penstock.model.join import Join, Pick
+from penstock.model.join_bound import Whole as Tables
 
 _PLACE = "_place"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Rows of one side that come out alone, by place, with their weights.
+
+    Those of tables that are taken back are told when they `ended`.
+    """
+
+    port: int
+    places: Whole
+    weights: Whole
+    ended: Whole | None = None
 
 
 class Results:
@@ -25,7 +41,8 @@ class Results:
         self._condition = (
             None if relation.condition is None else lower(relation.condition, relation.schema)
         )
-        self.none = pl.DataFrame(schema={**self._types, **CONTROL, WEIGHT: pl.Int64()})
+        until = {UNTIL: pl.Int64()} if isinstance(relation.bound, Tables) else {}
+        self.none = pl.DataFrame(schema={**self._types, **CONTROL, WEIGHT: pl.Int64(), **until})
 
     @property
     def conditional(self) -> bool:
@@ -40,27 +57,40 @@ class Results:
         holds = picked.select(self._condition.fill_null(value=False).alias(_PLACE)).to_series()
         return pairs.at(holds.to_numpy())
 
-    def pairs(self, left: Frame, right: Frame, pairs: Pairs, weights: Whole) -> Frame:
-        """Give the rows of pairs, each with a weight that may be any number but 0."""
+    def pairs(
+        self, sides: tuple[Frame, Frame], pairs: Pairs, weights: Whole, ended: Whole | None
+    ) -> Frame:
+        """Give the rows of pairs, each with a weight of any number, those of none left out."""
         given = np.flatnonzero(weights)
         if not len(given):
             return self.none
+        left, right = sides
         pairs, weights = pairs.at(given), weights[given]
-        picked = self._picked(left, right, pairs)
-        return picked.with_columns(
+        return self._picked(left, right, pairs).with_columns(
             pl.Series(WEIGHT, weights, pl.Int64),
             self._time(left, right, pairs),
             _later(left[TAKEN].gather(pairs.left), right[TAKEN].gather(pairs.right)),
+            *self._until(weights, None if ended is None else ended[given]),
         )
 
-    def alone(self, rows: Frame, port: int, places: Whole, weights: Whole) -> Frame:
+    def alone(self, rows: Frame, given: Given) -> Frame:
         """Give rows of one side with the columns of the other missing."""
-        if not len(places):
+        if not len(given.places):
             return self.none
-        one = rows[places]
-        columns = [self._one_sided(one, pick, port) for pick in self._picks]
+        one = rows[given.places]
+        columns = [self._one_sided(one, pick, given.port) for pick in self._picks]
         time = (one[END] - 1).alias(TIME) if END in one.columns else one[TIME]
-        return pl.DataFrame([*columns, pl.Series(WEIGHT, weights, pl.Int64), time, one[TAKEN]])
+        weight = pl.Series(WEIGHT, given.weights, pl.Int64)
+        until = self._until(given.weights, given.ended)
+        return pl.DataFrame([*columns, weight, time, one[TAKEN], *until])
+
+    def _until(self, weights: Whole, ended: Whole | None) -> list[pl.Series]:
+        """Give when rows that are taken back ended, where tables are joined."""
+        if UNTIL not in self.none.columns:
+            return []
+        known = np.full(len(weights), START_OF_TIME) if ended is None else ended
+        told = (weights < 0) & (known > START_OF_TIME)
+        return [pl.Series(UNTIL, known, pl.Int64).set(pl.Series(~told), None)]
 
     def _time(self, left: Frame, right: Frame, pairs: Pairs) -> pl.Series:
         if END in left.columns:
@@ -97,7 +127,7 @@ def net(rows: Frame) -> Frame:
 
 def _summed(rows: Frame, come: pl.Series) -> Frame:
     """Add up rows that are both taken back and given, found by their hash."""
-    names = [name for name in rows.columns if name not in (WEIGHT, TAKEN)]
+    names = [name for name in rows.columns if name not in (WEIGHT, TAKEN, UNTIL)]
     hashes = row_hash(rows.select(names))
     gone = hashes.filter(~come).unique().implode()
     again = hashes.filter(come).unique().to_frame().filter(pl.first().is_in(gone)).to_series()

@@ -15,7 +15,7 @@ from penstock.kernel.fold.grouping import group
 from penstock.kernel.join_pairs import row_hash
 from penstock.kernel.join_reach import reach_of
 from penstock.kernel.letter import REASON
-from penstock.kernel.port import CONTROL, TAKEN, TIME, WEIGHT, Frame
+from penstock.kernel.port import CONTROL, START_OF_TIME, TAKEN, TIME, UNTIL, WEIGHT, Frame
 from penstock.kernel.trigger.node import Mask
 from penstock.model.join import Join
 from penstock.model.join_bound import Interval, SameWindow
@@ -30,6 +30,8 @@ CLOSED = "its window is closed"
 # In more pieces than these a frame is slow to pick rows from.
 _PIECES = 16
 _LONG = 4096
+_NOTHING = pl.lit(0, pl.Int64).alias(WEIGHT)
+_LONG_AGO = pl.lit(START_OF_TIME, pl.Int64).alias(UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Change:
     before: Whole
     after: Whole
     held: int
+    moment: Whole | None = None
+    """Of tables: the event time of what changed each row, the start of time for the others."""
 
     @property
     def moved(self) -> Whole:
@@ -61,6 +65,16 @@ class Change:
     def difference(self) -> Whole:
         """By how much the weight of each row changed."""
         return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class _Netted:
+    """What rows amount to: those that are new, and those held whose weight changes."""
+
+    fresh: Frame
+    places: Whole
+    difference: Whole
+    moment: Whole
 
 
 class Side:
@@ -75,7 +89,8 @@ class Side:
         self.kept = relation.keeps_left if port == 0 else relation.keeps_right
         self.counted = self.kept or (port == 0 and relation.how == "semi")
         self._schema = source.schema
-        self._nets = source.retracts or not isinstance(bound, Interval | SameWindow)
+        self.of_tables = not isinstance(bound, Interval | SameWindow)
+        self._nets = source.retracts or self.of_tables
         self._window = bound.window if isinstance(bound, SameWindow) else None
         self._reach = reach_of(bound) if isinstance(bound, Interval) else None
         self._ahead = None
@@ -102,7 +117,7 @@ class Side:
         """
         if delta.is_empty():
             return Intake(self.empty, self.empty, delta)
-        delta = delta.select(*self.columns, *CONTROL)
+        delta = delta.select(*self.columns, *CONTROL, *([_moment(delta)] if self.of_tables else []))
         outside = 0
         if self._window is not None:
             delta, outside = self._assigned(delta, clock)
@@ -159,13 +174,19 @@ class Side:
         if not self._nets:
             added = rows[WEIGHT].to_numpy().astype(np.int64)
             return Change(_together(held, rows), *_extended(weights, added), held.height)
-        fresh, places, difference = self._netted(held, rows)
+        netted = self._netted(held, rows)
+        fresh = netted.fresh
         before, after = _extended(weights, fresh[WEIGHT].to_numpy().astype(np.int64))
-        after[places] += difference
-        return Change(_together(held, fresh), before, after, held.height)
+        after[netted.places] += netted.difference
+        moment = None
+        if self.of_tables:
+            moment = np.full(len(after), START_OF_TIME)
+            moment[held.height :] = fresh[UNTIL].to_numpy()
+            moment[netted.places] = netted.moment
+            fresh = fresh.drop(UNTIL)
+        return Change(_together(held, fresh), before, after, held.height, moment)
 
-    def _netted(self, held: Frame, rows: Frame) -> tuple[Frame, Whole, Whole]:
-        """Give the rows that are new, and those held whose weight changes, by place and amount."""
+    def _netted(self, held: Frame, rows: Frame) -> _Netted:
         asked = row_hash(rows.select(self._identity))
         held_hash = row_hash(held.select(self._identity))
         old = np.flatnonzero(held_hash.is_in(asked.unique().implode()).to_numpy())
@@ -173,26 +194,34 @@ class Side:
         if asked.n_unique() < len(asked):
             unsure |= asked.is_duplicated().to_numpy()
         if not unsure.any():
-            return rows, np.empty(0, np.int64), np.empty(0, np.int64)
+            none = np.empty(0, np.int64)
+            return _Netted(rows, none, none, none)
         return self._summed(held, old, rows, unsure)
 
-    def _summed(
-        self, held: Frame, old: Whole, rows: Frame, unsure: Mask
-    ) -> tuple[Frame, Whole, Whole]:
+    def _summed(self, held: Frame, old: Whole, rows: Frame, unsure: Mask) -> _Netted:
         """Add up the weights of rows that are the same, among those that may be."""
         count = held.height
         places = np.concatenate([old, count + np.flatnonzero(unsure)])
         some = rows.filter(pl.Series(unsure))
-        weights = np.concatenate([np.zeros(len(old), np.int64), some[WEIGHT].to_numpy()])
-        both = pl.concat([held[old].select(self._identity), some.select(self._identity)])
-        both = both.with_columns(pl.Series(PLACE, places), pl.Series(WEIGHT, weights))
-        sums = group(both, self._identity, [pl.col(PLACE).min(), pl.col(WEIGHT).sum()])
-        net = sums.select(PLACE, WEIGHT).filter(pl.col(WEIGHT) != 0)
+        moment = UNTIL if self.of_tables else TIME
+        both = pl.concat(
+            [
+                held[old].select(*self._identity, _NOTHING, _LONG_AGO),
+                some.select(
+                    *self._identity,
+                    pl.col(WEIGHT).cast(pl.Int64),
+                    pl.col(moment).alias(UNTIL),
+                ),
+            ]
+        ).with_columns(pl.Series(PLACE, places))
+        sums = [pl.col(PLACE).min(), pl.col(WEIGHT).sum(), pl.col(UNTIL).max()]
+        net = group(both, self._identity, sums).filter(pl.col(WEIGHT) != 0)
         place, weight = net[PLACE].to_numpy(), net[WEIGHT].to_numpy()
         after = np.where(unsure, 0, rows[WEIGHT].to_numpy())
         after[place[place >= count] - count] = weight[place >= count]
         fresh = rows.with_columns(pl.Series(WEIGHT, after, pl.Int32)).filter(pl.Series(after != 0))
-        return fresh, place[place < count], weight[place < count]
+        known = place < count
+        return _Netted(fresh, place[known], weight[known], net[UNTIL].to_numpy()[known])
 
     def _assigned(self, rows: Frame, clock: int) -> tuple[Frame, int]:
         """Give rows with their windows, numbered, and how many belong to none."""
@@ -209,7 +238,13 @@ class Side:
     def _shaped(self, rows: Frame) -> Frame:
         if self.counted:
             rows = rows.with_columns(pl.lit(0, pl.Int64).alias(MATCHES))
-        return rows.select(self.empty.columns)
+        return rows.select(*self.empty.columns, *([UNTIL] if self.of_tables else []))
+
+
+def _moment(rows: Frame) -> pl.Expr:
+    """Say when a row came, or when it was taken back."""
+    told = [pl.when(pl.col(WEIGHT) < 0).then(UNTIL)] if UNTIL in rows.columns else []
+    return pl.coalesce(*told, TIME, _LONG_AGO).alias(UNTIL)
 
 
 def _wider(relation: Join, number: int) -> pl.DataType:

@@ -31,6 +31,8 @@ GAP = -1
 """The step of a place for rows that are left out."""
 ANY_ROW = 0
 """The number of the test that every row passes."""
+NO_STEP = ""
+"""What a row counts as that is tested for the end of a repetition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class _Builder:
 
     def __init__(self, pattern: Pattern) -> None:
         self._numbers = {step.name: number for number, step in enumerate(pattern.steps)}
-        self._tests: dict[Test, int] = {Test("", None): ANY_ROW}
+        self._tests: dict[Test, int] = {Test(NO_STEP, None): ANY_ROW}
         self._places: list[Place] = []
         self._nodes: list[_Node] = []
         self._iterations = 0
@@ -162,7 +164,8 @@ class _Builder:
         return Automaton(
             tuple(self._tests),
             tuple(self._places),
-            tuple(self._entries(begin)),
+            # Rows can be left out between two rows of a match only, not before its first.
+            tuple(entry for entry in self._entries(begin) if self._places[entry[0]].step != GAP),
             tuple(after[place] for place in range(len(self._places))),
         )
 
@@ -205,7 +208,7 @@ class _Builder:
     def _times(self, part: Times, after: int) -> int:
         before = self._until
         if part.until is not None:
-            self._until = (*before, self._number(Test("", part.until)))
+            self._until = (*before, self._number(Test(NO_STEP, part.until)))
         begin = self._optional(part, after) if part.most is not None else self._loop(part, after)
         for number in reversed(range(part.least)):
             begin = self._iteration(part, number, begin, needed=True)

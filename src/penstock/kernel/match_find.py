@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penstock.kernel.match_automaton import GAP, automaton_of
+from penstock.kernel.match_automaton import GAP, NO_STEP, automaton_of
 from penstock.kernel.match_condition import Conditions
 from penstock.kernel.match_expression import Workbook
 from penstock.kernel.match_order import Ordered
@@ -61,7 +61,7 @@ class Finder:
         self._threads: Threads | None = None
         if self._conditions.dynamic:
             denied = (step.name for step in denied_in(pattern.body))
-            names = (*self.steps, *denied)
+            names = (*self.steps, *denied, NO_STEP)
             self._threads = Threads(self.automaton, self._conditions, self._workbook, names)
 
     def find(self, ordered: Ordered, can_begin: NDArray[np.bool_], watermark: int) -> Found:

@@ -40,7 +40,7 @@ class Thread(NamedTuple):
 class Threads:
     """Finds the preferred match of the rows from one on.
 
-    `steps` are the names of all steps, those that rows are taken by first.
+    `steps` are the names of all that rows can be tested for, steps of the pattern first.
     """
 
     def __init__(
@@ -52,9 +52,7 @@ class Threads:
             None if item.dynamic is None else workbook.asked(item.dynamic, item.step)
             for item in conditions.all
         ]
-        self._owners = [
-            steps.index(item.step) if item.step in steps else GAP for item in conditions.all
-        ]
+        self._owners = [steps.index(item.step) for item in conditions.all]
         self._empty: Registers = tuple(item.empty for item in workbook.registers.values())
         self._adds = [
             [

@@ -152,6 +152,8 @@ class BatchProcess:
 
     def _after(self, after: Frame, state: Frame) -> Frame:
         keys = list(self._keys)
+        if not self._fields:
+            return state.select(_NUMBER)
         if not keys:
             if after.height > 1:
                 raise self._refused(f"gave {after.height} rows of state for all rows together")

@@ -13,7 +13,7 @@ from penstock.kernel.port import END_OF_TIME
 from penstock.kernel.process_context import CallContext
 from penstock.kernel.process_handle import Handle, split
 from penstock.kernel.process_output import ResultShape
-from penstock.kernel.process_timers import Queue
+from penstock.kernel.process_queue import Queue
 from penstock.model.process import Punctuation
 from penstock.model.processor import Calls, Context, Row, RowCall, Timer, TimerCall
 
@@ -54,8 +54,8 @@ class Caller:
         self.results: list[Any] = []
         self.failures: list[Failure] = []
         """Their places are the numbers of calls."""
-        self.fired: list[tuple[int, int, int]] = []
-        """The call, the key and the time of each timer fired."""
+        self.fired: list[int] = []
+        """Of each timer fired three numbers: the call, the key and the time."""
 
     def open(self, number: int) -> None:
         """Turn to a key."""
@@ -135,16 +135,17 @@ class Caller:
             handle.check()
 
     def _due(self, timers: Iterator[Timer], queue: Queue) -> Iterator[Pair]:
-        context, wishes = self._context, self._context.wishes
+        context, wishes, calls = self._context, self._context.wishes, self._context.calls
+        punctuated, number, fired = bool(self._punctuations), context.number, self.fired
         wished = len(wishes)
         for timer in timers:
             context.by_clock = timer.domain == "processing"
-            self.fired.append((len(context.calls), context.number, timer.time))
+            fired += (len(calls), number, timer.time)
             if queue.stuck:
                 self._call_off(timer)
                 break
             yield timer, timer.time
-            if timer.name in self._punctuations:
+            if punctuated and timer.name in self._punctuations:
                 self._again(timer)
             if len(wishes) > wished:
                 queue.take_wishes(wishes[wished:])

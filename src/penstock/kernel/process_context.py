@@ -9,7 +9,7 @@ from penstock.errors import ModelError, UsageError, did_you_mean
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME
 from penstock.model.processor import Domain
 
-DOMAINS = ("event", "processing")
+DOMAINS: tuple[Domain, Domain] = ("event", "processing")
 DELETE = "delete "
 """In front of the domain: the timer is to be deleted."""
 WISH = 4

@@ -22,8 +22,9 @@ from penstock.kernel.process_column import StateColumn
 from penstock.kernel.process_context import CallContext
 from penstock.kernel.process_handle import handle_of
 from penstock.kernel.process_output import Given, MisfitError, ResultShape, stamped
+from penstock.kernel.process_queue import Due, Queue
 from penstock.kernel.process_rows import row_maker
-from penstock.kernel.process_timers import TIMERS, Due, Queue, TimerTable, due
+from penstock.kernel.process_timers import TIMERS, TimerTable, due
 from penstock.model.process import Process
 from penstock.model.processor import Row, RowProcessor
 

@@ -1,22 +1,24 @@
-"""The timers of a process: a table for all keys, and a queue for a key whose timers are due.
+"""The timers of all keys of a process, as a table.
 
-The table has the columns `_at` (the time), the key, `_domain` and `_name`. A timer with a name is
-known by it, one without by its domain and time. The time stands first, so that the patch of a
-stored table is short when timers go: see `spark.state_patch`.
+It has the columns `_at` (the time), the key, `_domain` and `_name`. A timer with a name is known
+by it, one without by its domain and time. The time stands first, so that the patch of a stored
+table is short when timers go: see `spark.state_patch`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from heapq import heappop, heappush
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import polars as pl
 
+from penstock.kernel.assign import Whole
 from penstock.kernel.fold.grouping import join
-from penstock.kernel.port import END_OF_TIME, Frame, Time
+from penstock.kernel.port import Frame, Time
 from penstock.kernel.process_context import DELETE, DOMAINS, WISH
-from penstock.model.processor import Timer
+from penstock.kernel.process_queue import Due
 
 AT = "_at"
 DOMAIN = "_domain"
@@ -24,16 +26,8 @@ NAME = "_name"
 TIMERS = "_timers"
 """The name of the table."""
 _NUMBER = "_number"
-_RANK = "_rank"
-_OWN_DOMAIN = "_own_domain"
-_OWN_TIME = "_own_time"
-_WISHED = "_wished"
-
-# A timer may set itself for the same time again to do a long work in pieces.
-_MOST_AT_ONCE = 10_000
-
-Due: TypeAlias = tuple[int, int, str]
-"""A timer as it stands in line: the number of its domain, its time, its name or nothing."""
+_DELETED = "_deleted"
+_LARGEST = 2**62
 
 
 class TimerTable:
@@ -71,7 +65,7 @@ class TimerTable:
         return set(found.drop_nulls().to_list())
 
     def take_due(self, time: Time, *, rows: bool = True) -> dict[int, list[Due]]:
-        """Take out what is due, by the number of the key and in order.
+        """Take out what is due, by the number of the key, the last first.
 
         Without `rows` those of event time are left for later.
         """
@@ -86,13 +80,16 @@ class TimerTable:
         """Do what calls have asked for; timers set that have `fired` meanwhile are left out."""
         if not wishes:
             return
-        last = _last_wishes(wishes)
-        if self._now.height:
-            known = _known_by(self._now).select(_IDENTITY)
-            again = join(known, last.select(*_IDENTITY, _WISHED), _IDENTITY, "left")[_WISHED]
-            if again.any():
-                self._keep(again.is_null())
-        new = last.filter(~pl.col(DOMAIN).str.starts_with(DELETE))
+        asked = _frame_of(wishes)
+        held = self._now.select(_NUMBER, DOMAIN, NAME, AT)
+        # Where a timer is both held and asked for again, what was asked last counts.
+        last = _last_of_each(pl.concat([held, asked.select(held.columns)]))
+        is_held = last < held.height
+        if np.count_nonzero(is_held) < held.height:
+            keep = np.zeros(held.height, np.bool_)
+            keep[last[is_held]] = True
+            self._keep(pl.Series(keep))
+        new = asked[pl.Series(last[~is_held] - held.height)].filter(~pl.col(_DELETED))
         if fired is not None:
             new = new.filter(~due(fired))
         if new.height:
@@ -114,108 +111,71 @@ def due(time: Time, *, rows: bool = True) -> pl.Expr:
     return by_clock | ((pl.col(DOMAIN) == "event") & (pl.col(AT) <= time.watermark))
 
 
-_IDENTITY = (_NUMBER, NAME, _OWN_DOMAIN, _OWN_TIME)
-
-
 def _numbered(held: Frame, touched: Frame, keys: Sequence[str]) -> Frame:
     if not keys:
         return held.with_columns(pl.lit(0, pl.Int64).alias(_NUMBER))
     numbers = touched.select(keys).with_columns(
         pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER)
     )
-    found = join(held.select(keys), numbers, keys, "left")[_NUMBER]
-    return held.with_columns(found)
+    return held.with_columns(join(held.select(keys), numbers, keys, "left")[_NUMBER])
 
 
-def _known_by(timers: Frame) -> Frame:
-    """Add what makes two timers of a key the same one."""
-    unnamed = pl.col(NAME).is_null()
-    return timers.with_columns(
-        pl.when(unnamed).then(pl.col(DOMAIN).str.strip_prefix(DELETE)).alias(_OWN_DOMAIN),
-        pl.when(unnamed).then(pl.col(AT)).alias(_OWN_TIME),
-    )
-
-
-def _last_wishes(wishes: list[Any]) -> Frame:
-    """Give the last wish about each timer, in their order."""
+def _frame_of(wishes: list[Any]) -> Frame:
+    domains = pl.Series(DOMAIN, wishes[1::WISH], pl.String)
     frame = pl.DataFrame(
-        {
-            _NUMBER: pl.Series(wishes[0::WISH], dtype=pl.Int64),
-            DOMAIN: pl.Series(wishes[1::WISH], dtype=pl.String),
-            NAME: pl.Series(wishes[2::WISH], dtype=pl.String),
-            AT: pl.Series(wishes[3::WISH], dtype=pl.Int64),
-        }
+        [
+            pl.Series(_NUMBER, wishes[0::WISH], pl.Int64),
+            domains.str.strip_prefix(DELETE),
+            pl.Series(NAME, wishes[2::WISH], pl.String),
+            pl.Series(AT, wishes[3::WISH], pl.Int64),
+        ]
     )
-    told = _known_by(frame).with_columns(pl.lit(value=True).alias(_WISHED))
-    return told.unique(_IDENTITY, keep="last", maintain_order=True)
+    return frame.with_columns(domains.str.starts_with(DELETE).alias(_DELETED))
+
+
+def _last_of_each(timers: Frame) -> Whole:
+    """Give the last place of each timer, in order; those of keys without a number all stay."""
+    number = timers[_NUMBER].to_numpy() if not timers[_NUMBER].null_count() else None
+    if number is None:
+        known = timers[_NUMBER].is_not_null()
+        others = np.flatnonzero(~known.to_numpy())
+        mine = np.flatnonzero(known.to_numpy())
+        found = mine[_last_of_each(timers.filter(known))]
+        return np.sort(np.concatenate([others, found]))
+    identity = _identity(timers)
+    ids = number * (identity.max(initial=0) + 1) + identity
+    backwards = np.unique(ids[::-1], return_index=True)[1]
+    return np.sort(len(ids) - 1 - backwards)
+
+
+def _identity(timers: Frame) -> Whole:
+    """Give a number that two timers of one key share if and only if they are the same."""
+    at = timers[AT].fill_null(0).to_numpy()
+    least = int(at.min(initial=0))
+    most = int(timers[_NUMBER].max() or 0) + 1  # type: ignore[call-overload]
+    if (int(at.max(initial=0)) - least + timers.height + 2) * 4 * most >= _LARGEST:
+        at, least = np.unique(at, return_inverse=True)[1], 0
+    unnamed = 2 * (at - least) + (timers[DOMAIN] != DOMAINS[0]).to_numpy()
+    if timers[NAME].null_count() == timers.height:
+        return unnamed
+    names = timers[NAME].cast(pl.Categorical).to_physical().cast(pl.Int64)
+    named = names.fill_null(0).to_numpy() + unnamed.max(initial=0) + 1
+    return np.where(timers[NAME].is_null().to_numpy(), unnamed, named)
 
 
 def _by_key(timers: Frame) -> dict[int, list[Due]]:
-    rank = (pl.col(DOMAIN) != DOMAINS[0]).cast(pl.Int64).alias(_RANK)
-    line = timers.select(_NUMBER, rank, AT, pl.col(NAME).fill_null("")).sort(
-        _NUMBER, _RANK, AT, NAME
-    )
-    runs = line[_NUMBER].rle().struct.unnest()
-    entries = iter(
-        zip(line[_RANK].to_list(), line[AT].to_list(), line[NAME].to_list(), strict=True)
-    )
+    rank = (pl.col(DOMAIN) != DOMAINS[0]).cast(pl.Int64).alias(DOMAIN)
+    line = timers.select(_NUMBER, rank, AT, pl.col(NAME).fill_null(""))
+    order = np.lexsort((line[AT].to_numpy(), line[DOMAIN].to_numpy(), line[_NUMBER].to_numpy()))
+    if timers[NAME].null_count() < timers.height:
+        line = line.sort(_NUMBER, DOMAIN, AT, NAME)
+    else:
+        line = line[pl.Series(order)]
+    number = line[_NUMBER].to_numpy()
+    entries = line.select(DOMAIN, AT, NAME).rows()
+    starts = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+    numbers = number[starts].tolist()
     return {
-        number: [next(entries) for _ in range(length)]
-        for length, number in runs.select("len", "value").iter_rows()
+        key: entries[start:end][::-1]
+        for key, (start, end) in zip(numbers, pairwise([*starts, len(entries)]), strict=True)
     }
-
-
-class Queue:
-    """The timers of one key that are due, and those that come due while they fire."""
-
-    __slots__ = ("_heap", "_horizon", "_latest", "_live", "_stuck", "_time")
-
-    def __init__(self, line: list[Due], time: Time) -> None:
-        # What is in order is a heap.
-        self._heap = line
-        self._time = time
-        self._live: dict[object, tuple[int, int]] | None = None
-        self._horizon = END_OF_TIME
-        if time.watermark >= END_OF_TIME:
-            self._horizon = max((at for rank, at, _ in line if not rank), default=-END_OF_TIME)
-        self._latest = (0, -END_OF_TIME)
-        self._stuck = 0
-
-    def until(self, time: int, *, clock: bool = True) -> Iterator[Timer]:
-        """Take out those due by event time up to here, then those due by the clock."""
-        while self._heap and (clock if self._heap[0][0] else self._heap[0][1] <= time):
-            rank, at, name = heappop(self._heap)
-            place = (rank, at)
-            if self._live is None or self._live.pop(_identity(rank, at, name), None) == place:
-                self._stuck = self._stuck + 1 if place <= self._latest else 0
-                self._latest = max(self._latest, place)
-                yield Timer(at, "processing" if rank else "event", name or None)
-
-    @property
-    def stuck(self) -> bool:
-        """Whether timers set one another again and again and time does not go on."""
-        return self._stuck > _MOST_AT_ONCE
-
-    def take_wishes(self, wishes: Sequence[Any], *, of_row: bool = False) -> None:
-        """Let timers that a call set fire too where they are due; forget those it took back."""
-        if self._live is None:
-            self._live = {_identity(*entry): entry[:2] for entry in self._heap}
-        for place in range(0, len(wishes), WISH):
-            _, domain, name, at = wishes[place : place + WISH]
-            rank = int(not domain.endswith(DOMAINS[0]))
-            identity = _identity(rank, at, name or "")
-            self._live.pop(identity, None)
-            if domain == DOMAINS[0] and of_row:
-                self._horizon = max(self._horizon, at)
-            if not domain.startswith(DELETE) and self._is_due(rank, at):
-                self._live[identity] = (rank, at)
-                heappush(self._heap, (rank, at, name or ""))
-
-    def _is_due(self, rank: int, at: int) -> bool:
-        if rank:
-            return at <= self._time.clock
-        return at <= min(self._time.watermark, self._horizon)
-
-
-def _identity(rank: int, at: int, name: str) -> object:
-    return name or (rank, at)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import polars as pl
 from typing_extensions import override
@@ -29,6 +30,7 @@ from penstock.kernel.parcel import (
 )
 from penstock.kernel.port import (
     CONTROL,
+    END_OF_TIME,
     PANE_COLUMNS,
     PORT,
     START_OF_TIME,
@@ -108,7 +110,9 @@ class Program:
         Without `chains` the results are a parcel for `follow`.
         """
         item = self.keyed[keyed]
-        step = self._step(item, state, deltas, time)
+        behind = item.delay // timedelta(milliseconds=1)
+        known = replace(state, time=_delayed(state.time, behind))
+        step = self._step(item, known, deltas, _delayed(time, behind))
         counts: dict[str, Counts] = {}
         _count(counts, keyed, step.counts)
         parcels = list(self._beside(item, step))
@@ -118,7 +122,7 @@ class Program:
             after = followed or _unfollowed(keyed, step.output)
             parcels += after.parcels
             counts.update(after.counts)
-        return Worked(tuple(parcels), counts, step.state, step.wake_at)
+        return Worked(tuple(parcels), counts, replace(step.state, time=time), step.wake_at)
 
     def operator(self, keyed: str) -> Operator:
         """Give the operator of a keyed step, built when it is first asked for."""
@@ -236,6 +240,13 @@ class Program:
 
 def _unfollowed(origin: str, rows: Frame) -> Worked:
     return Worked(() if rows.is_empty() else (Parcel(after_target(origin), NO_BUCKET, rows),))
+
+
+def _delayed(time: Time, behind: int) -> Time:
+    """Give the time of an operator that reads results which come late."""
+    if not behind or not START_OF_TIME < time.watermark < END_OF_TIME:
+        return time
+    return replace(time, watermark=max(START_OF_TIME, time.watermark - behind))
 
 
 def _count(counts: dict[str, Counts], step: str, found: Counts) -> None:

@@ -62,6 +62,8 @@ class Keyed:
     chains: tuple[Chain, ...]
     keep_late: timedelta
     """How far the watermark may pass a window's end before it leaves."""
+    delay: timedelta = timedelta(0)
+    """How far its watermark is behind the program's: results before it may come so late."""
 
 
 @dataclass(frozen=True, slots=True)

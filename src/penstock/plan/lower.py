@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import TypeAlias
 
 from penstock.model.aggregate import Aggregate
@@ -28,6 +27,7 @@ from penstock.model.stateless import (
 )
 from penstock.model.top_n import TopN
 from penstock.model.versions import Versions
+from penstock.plan.lateness import delay, keep_late, upstream
 from penstock.plan.reads import reads
 
 _KINDS: Mapping[type[Relation], str] = {
@@ -145,29 +145,10 @@ def _keyed(step: Stateful, paths: Mapping[int, list[_Path]], names: Mapping[int,
         relation=step,
         level=_level(step),
         chains=_chains(name, paths[id(step)]),
-        keep_late=_keep_late(step),
+        keep_late=keep_late(step),
+        delay=delay(step),
     )
 
 
-def _upstream(step: Relation) -> Iterator[Stateful]:
-    """Give the keyed operators whose results the step reads, none between."""
-    for item in step.inputs:
-        if isinstance(item, Stateful):
-            yield item
-        else:
-            yield from _upstream(item)
-
-
 def _level(step: Stateful) -> int:
-    return max((_level(item) + 1 for item in _upstream(step)), default=0)
-
-
-def _keep_late(step: Stateful) -> timedelta:
-    """Give the step's own allowed lateness, or else the greatest before it.
-
-    What an operator gives out late must not be late for good for those that read it.
-    """
-    if isinstance(step, Aggregate) and step.refinement.keep_late is not None:
-        return step.refinement.keep_late
-    own = step.keep_late if isinstance(step, Join) else timedelta(0)
-    return max((own, *(_keep_late(item) for item in _upstream(step))))
+    return max((_level(item) + 1 for item in upstream(step)), default=0)

@@ -33,8 +33,8 @@ from penstock.model.window import (
 def reads(relation: Relation) -> frozenset[str]:
     """Give the columns that the step cannot do without; code of the user's may read any."""
     match relation:
-        case Aggregate():
-            return _of_aggregate(relation)
+        case Aggregate() | Match():
+            return relation.reads if isinstance(relation, Match) else _of_aggregate(relation)
         case Expect() | Apply():
             return _of_checked(relation)
         case Project(_, columns):
@@ -54,8 +54,8 @@ def _named(relation: Relation) -> tuple[str, ...]:
             return keys or source.schema.names
         case Rekey(_, keys) | Latest(_, keys) | Versions(_, keys) | Settle(_, keys):
             return keys
-        case Process(source) | Match(source):
-            # The function, or the pattern, may look at any of them.
+        case Process(source):
+            # The function may look at any of them.
             return source.schema.names
         case TopN(_, keys, by):
             return (*keys, by)

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.match import Match
 from penstock.model.physical import Keyed, Physical
 from penstock.model.progress import PartitionWatermark, Progress
 from penstock.model.window import Buffered, Sliding
@@ -28,7 +29,8 @@ def watermark_lines(
         yield f"{scan.id}: each partition {watermark_words(scan.stream.watermark)}{bound}"
     yield f"the program's watermark: the least of all partitions of {', '.join(scans)}"
     for keyed in physical.operators:
-        yield f"{keyed.id}: {step_text(keyed.relation)}: {_decides(keyed)}"
+        behind = f", {span_text(keyed.delay)} behind it" if keyed.delay else ""
+        yield f"{keyed.id}: {step_text(keyed.relation)}: {_decides(keyed)}{behind}"
     if progress is not None:
         yield from _standing(progress, progress.clock if clock is None else clock)
 
@@ -37,6 +39,8 @@ def _decides(keyed: Keyed) -> str:
     relation = keyed.relation
     if isinstance(relation, Aggregate):
         return _closes(relation, span_text(keyed.keep_late))
+    if isinstance(relation, Match):
+        return "rows wait for it; rows behind it are late"
     if isinstance(relation, Dedup) and relation.within is not None:
         return f"forgets a key {span_text(relation.within)} later; rows behind it are late"
     return "does not wait for it, no row is late"

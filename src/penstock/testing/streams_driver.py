@@ -103,11 +103,11 @@ class StreamsDriver:
 
     def _push(self, topic: str, key: bytes | None, value: bytes | None, at: Moment | None) -> None:
         self._written.setdefault(topic, []).append((key or b"", value))
-        self._read[topic] = len(self._written[topic])
         for part, driver in zip(self._topology.parts, self._drivers, strict=True):
             if topic in part.topics:
                 row: dict[str, Any] = {KEY_COLUMN: key, VALUE_COLUMN: value}
-                if any(scan.stream.key for scan in driver.physical.scans):
+                scans = (scan.stream for scan in driver.physical.scans)
+                if any(stream.key for stream in scans if stream.topic == topic):
                     row[WEIGHT] = 1 if value is not None else -1
                 driver.push(topic, row, at=at)
                 self._pass_on(driver)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
+from penstock.errors import ModelError
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.processes import (
     ProcessorLike,
@@ -18,6 +19,8 @@ from penstock.front.dsl.processes import (
 from penstock.model.process import Process
 from penstock.model.processor import BatchProcessor
 from penstock.model.relation import Relation
+from penstock.model.trigger import Trigger
+from penstock.model.window import Window
 from penstock.schema.annotation import SchemaLike
 
 Processed = TypeVar("Processed")
@@ -30,6 +33,8 @@ class Processing(ABC, Generic[Processed]):
 
     source: Relation
     keys: tuple[str, ...]
+    where: Window | None
+    when: Trigger | None
 
     @placed
     def process(  # noqa: PLR0913  # all that one may say about a process
@@ -62,6 +67,7 @@ class Processing(ABC, Generic[Processed]):
             changelog=changelog,
             name=name,
         )
+        self._refuse_windows()
         return self._processed(process_of(self.source, self.keys, processor, words))
 
     @placed
@@ -81,7 +87,16 @@ class Processing(ABC, Generic[Processed]):
         results have as many rows, in order, or else the column `_time` of those they are of.
         """
         words = ProcessWords(schema=schema, state=state or {}, changelog=changelog, name=name)
+        self._refuse_windows()
         return self._processed(batch_process_of(self.source, self.keys, function, words))
+
+    def _refuse_windows(self) -> None:
+        if self.where is not None or self.when is not None:
+            raise ModelError(
+                "STEP_ORDER",
+                "a process is given a window or a trigger",
+                hint="Leave them out: a process decides by its state and its timers.",
+            )
 
     @abstractmethod
     def _processed(self, step: Process) -> Processed:

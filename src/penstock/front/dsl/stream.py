@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NoReturn
@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.aggregates import count as count_rows
-from penstock.front.dsl.expression import Expression
+from penstock.front.dsl.expression import Expression, Operand
 from penstock.front.dsl.joins import (
     JoinWords,
     On,
@@ -22,6 +22,7 @@ from penstock.front.dsl.joins import (
     stream_bound,
 )
 from penstock.front.dsl.keyed import keys_of
+from penstock.front.dsl.patterns import PatternPart, match_step
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.processes import main_output, side_output
 from penstock.front.dsl.processing import Processing
@@ -35,7 +36,10 @@ from penstock.model.duration import Duration
 from penstock.model.join import How
 from penstock.model.join_bound import Whole
 from penstock.model.latest import Latest, Order
+from penstock.model.match import PAST_LAST_ROW, Skip
+from penstock.model.match import Rows as MatchRows
 from penstock.model.measure import Measure
+from penstock.model.pattern import Pattern
 from penstock.model.plan import Sink
 from penstock.model.process import Process
 from penstock.model.refine import Refinement
@@ -336,6 +340,25 @@ class Grouped(Questions, Processing[Processed]):
     def count(self, name: str = "count") -> Results:
         """Count the rows of each group."""
         return self.agg(**{name: count_rows()})
+
+    @placed
+    def match(
+        self,
+        pattern: PatternPart | Pattern,
+        emit: Mapping[str, Operand] | None = None,
+        *,
+        skip: Skip = PAST_LAST_ROW,
+        rows: MatchRows = "one",
+    ) -> Stream:
+        """Find sequences of rows of each key that follow a pattern; give a row for each.
+
+        `emit` names the columns of the result. Where the next match may begin is said by `skip`;
+        with `rows` "all" every row of a match comes out.
+        """
+        if self.where is not None or self.when is not None:
+            raise too_late("match")
+        step = match_step((self.source, self.keys), pattern, emit, skip=skip, rows=rows)
+        return Stream(self.program, step)
 
     @override
     def _processed(self, step: Process) -> Processed:

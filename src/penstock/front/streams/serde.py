@@ -40,13 +40,13 @@ class Serde:
                 hint=f"Name the serde that fits, as in value_serde=Serdes.json() ({error}).",
             ) from error
 
-    def deserialize(self, content: bytes | None) -> Any:  # noqa: ANN401
-        """Give the value of bytes."""
+    def deserialize(self, content: Any) -> Any:  # noqa: ANN401
+        """Give the value of bytes; what is none is refused."""
         if content is None:
             return None
         try:
             return self.read(content)
-        except (TypeError, ValueError, struct.error) as error:
+        except (AttributeError, TypeError, ValueError, struct.error) as error:
             raise SchemaError(
                 "SERDE_BYTES",
                 f"serde {self} cannot read {content!r:.100}",

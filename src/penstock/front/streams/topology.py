@@ -11,12 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.errors import ModelError
-from penstock.front.streams.folding import Folding
 from penstock.front.streams.lowering import Lowering
 from penstock.front.streams.node import Aggregated, Codec, Topic, Written
-from penstock.model.aggregate import Aggregate
 from penstock.model.plan import Plan, Sink
-from penstock.model.relation import Relation
 from penstock.model.source import Stream
 
 
@@ -30,14 +27,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is run together: a plan, and the topics it reads.
-
-    `singly` says that its records must be taken one at a time.
-    """
+    """What is run together: a plan, and the topics it reads."""
 
     plan: Plan
     topics: frozenset[str]
-    singly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +82,9 @@ def _parts(application: str, sinks: Sequence[Sink]) -> list[Part]:
         gathered = [item for _, members in same for item in members]
         groups.append((topics.union(*(read for read, _ in same)), [*gathered, sink]))
     return [
-        Part(
-            Plan(f"{application}-{number}", tuple(members)),
-            frozenset(topics),
-            singly=any(_singly(step) for sink in members for step in sink.relation.walk()),
-        )
+        Part(Plan(f"{application}-{number}", tuple(members)), frozenset(topics))
         for number, (topics, members) in enumerate(groups)
     ]
-
-
-def _singly(step: Relation) -> bool:
-    users = (item.user for item in step.measures) if isinstance(step, Aggregate) else ()
-    return any(isinstance(user, Folding) and user.what.merger is None for user in users)
 
 
 def _ordered(parts: list[Part]) -> Iterable[Part]:
