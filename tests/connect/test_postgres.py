@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from penstock.connect.database import transaction
-from penstock.connect.results import claim_tables, drop_tables, write_batch
+from penstock.connect.results import Writer, claim_tables, drop_tables, write_batch
 from penstock.connect.table import StoredTable
 from penstock.errors import StoreError
 from penstock.inline.external_store import ExternalStore
@@ -44,7 +44,7 @@ COLUMNS = schema_of(
     }
 )
 ROW = (True, 7, 0.5, b"\xff", datetime(2024, 5, 1, 12, tzinfo=UTC), date(2024, 5, 1))
-ME, OTHER = "me", "other"
+ME, OTHER = Writer("me"), Writer("other")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from penstock.connect.results import claim_tables, drop_tables, write_batch
+from penstock.connect.results import Writer, claim_tables, drop_tables, write_batch
 from penstock.connect.table import StoredTable
 from penstock.errors import StoreError
 from penstock.kernel.columns import from_rows
@@ -21,7 +21,7 @@ from penstock.model.store import store_of
 from penstock.schema.annotation import schema_of
 
 COLUMNS = schema_of({"user": str, "n": int})
-ME, OTHER = "me", "other"
+ME, OTHER = Writer("me"), Writer("other")
 
 
 def a_table(folder: Path, *, upsert: bool = True, **more: Any) -> StoredTable:  # noqa: ANN401
@@ -78,6 +78,17 @@ def test_who_was_followed_by_another_is_refused_and_writes_nothing(tmp_path: Pat
     with pytest.raises(StoreError, match="STORE_TAKEN"):
         write_batch([(table, changes(("a", 1, 1)))], ME, 0)
     assert kept(tmp_path) == []
+
+
+def test_several_may_write_a_share_each(tmp_path: Path) -> None:
+    table = a_table(tmp_path)
+    left, right = Writer("a", "-0"), Writer("b", "-1")
+    for writer in (left, right):
+        claim_tables([table], writer)
+    for number in (0, 1, 1):
+        write_batch([(table, changes(("a", number, 1)))], left, number)
+        write_batch([(table, changes(("b", 10 * number, 1)))], right, number)
+    assert kept(tmp_path) == [("a", 1), ("b", 10)]
 
 
 def test_a_table_of_other_columns_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -21,13 +21,18 @@ from penstock.spark.job_files import current_files
 from penstock.spark.query import ProgramQuery
 from penstock.spark.run import PARTS, Parts, start
 from tests.faults.large_job import large_program, large_rows
+from tests.faults.meeting_job import meeting_program, meeting_rows
 from tests.faults.pane_job import BATCHES, Feed, batch_rows, pane_program, told, written
 from tests.spark.programs import Row
 
 OnProgress: TypeAlias = Callable[[Progress], None]
 
 SETTINGS = Settings(buckets=4)
-JOBS = {"panes": (pane_program, batch_rows), "large": (large_program, large_rows)}
+JOBS = {
+    "panes": (pane_program, batch_rows),
+    "meetings": (meeting_program, meeting_rows),
+    "large": (large_program, large_rows),
+}
 """Programs by name, with the rows of each batch."""
 _PATIENCE = 120.0
 

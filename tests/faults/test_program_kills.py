@@ -29,10 +29,11 @@ BATCHES_A_KILL = 5
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["panes", "meetings"])
 def test_a_program_killed_three_times_writes_what_it_would_have_written(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    kill_and_compare(spark, tmp_path, monkeypatch, "panes", kills=3)
+    kill_and_compare(spark, tmp_path, monkeypatch, name, kills=3)
 
 
 @pytest.mark.soak

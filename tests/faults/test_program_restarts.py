@@ -14,7 +14,7 @@ from penstock.spark.progress_file import left_before
 from penstock.spark.run import PARTS
 from tests.faults.large_job import LARGE_BATCHES, large_program, large_rows
 from tests.faults.pane_job import BATCHES, told, written
-from tests.faults.pane_run import Calm, PaneRun, calm_run
+from tests.faults.pane_run import JOBS, Calm, PaneRun, calm_run
 from tests.faults.restarting import restarted
 from tests.faults.stopping import BEFORE_OFFSETS, COMMIT_STEPS, STOPPING
 from tests.spark.programs import Row
@@ -22,6 +22,7 @@ from tests.spark.programs import Row
 pytestmark = pytest.mark.spark
 
 PROGRESS_FROM = COMMIT_STEPS.index("progress written")
+MEETINGS = ("pairs", "eager", "known", "pages", "pauses", "rises")
 LARGE_STEPS: list[list[str]] = [
     ["level 0 done", "level 1", "commit log not yet written"],
     ["level 1 done", "level 1 done"],
@@ -54,6 +55,26 @@ def test_a_restart_at_every_commit_step_changes_nothing_that_is_written(
         assert_same(written(log), calm)
         assert told(query.progress) == calm.progress
         assert not list((run.home / "staging").rglob("*.arrows"))
+
+
+@pytest.mark.timeout(400)
+def test_a_restart_changes_nothing_that_joins_processes_and_patterns_write(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    program, rows_of = JOBS["meetings"]
+    calm, faulty = (
+        PaneRun(tmp_path / name, spark, parts, BATCHES, program, rows_of)
+        for name, parts in (("calm", PARTS), ("faulty", STOPPING))
+    )
+    wanted = calm_run(calm)
+    assert all(wanted.written[topic] for topic in MEETINGS)
+    with open_log(faulty.home) as log:
+        # It writes nothing that is large enough to be staged.
+        reached = [step for step in COMMIT_STEPS if step != "staging rows"]
+        steps = [reached[number::BATCHES] for number in range(BATCHES)]
+        query = restarted(faulty, faulty.feed(log), steps, lambda *_: None)
+        assert_same(written(log), wanted)
+        assert told(query.progress) == wanted.progress
 
 
 @pytest.mark.timeout(400)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from random import Random
-from typing import TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
-from penstock.kernel.port import END_OF_TIME, START_OF_TIME, Time
+from penstock.kernel.port import END_OF_TIME, Time
 from penstock.model.expr import Call, Column
 from penstock.model.join import How, Join
 from penstock.model.join_bound import Bound, Interval, SameWindow, Whole
-from penstock.model.window import Hopping, Tumbling
-from tests.kernel.joins import JoinBench, a_join, ms
+from penstock.model.physical import Settings
+from penstock.model.plan import Plan, Sink
+from penstock.model.source import Stream
+from penstock.model.watermark import BoundedDisorder
+from penstock.model.window import Hopping, Session, Tumbling
+from penstock.schema.schema import Field
+from penstock.schema.types import INT64
+from penstock.testing.driver import TestDriver
+from tests.kernel.joins import LEFT, RIGHT, JoinBench, a_join, ms
 
 Row: TypeAlias = tuple[int | None, int, int]
 """Key, value and time."""
@@ -40,11 +47,12 @@ class Expectation:
     def of(self, left: Rows, right: Rows) -> Counter[Result]:
         """Add up what came out of all pairs, and of rows that are alone."""
         found: Counter[Result] = Counter()
-        mine, others = list(self._placed(left)), list(self._placed(right))
+        sessions = self._sessions([*left, *right])
+        mine, others = (list(self._placed(rows, sessions)) for rows in (left, right))
         pairs = [(one, other) for one in mine for other in others if self._meet(one, other)]
         if self.join.how not in ("semi", "anti"):
-            for (row, span, weight), (other, _, count) in pairs:
-                found[row[0], row[1], other[1], _time(span, row, other)] += weight * count
+            for (row, span, weight), (partner, _, count) in pairs:
+                found[row[0], row[1], partner[1], _time(span, row, partner)] += weight * count
         partners = _partners([(one[:2], other[2]) for one, other in pairs])
         for one in mine:
             row, span, weight = one
@@ -55,20 +63,43 @@ class Expectation:
             elif self.join.keeps_left and alone:
                 found[result] += self._shown(one, is_left=True)
         partners = _partners([(other[:2], one[2]) for one, other in pairs])
-        for other in others:
-            row, span, _ = other
+        for placed in others:
+            row, span, _ = placed
             if self.join.keeps_right and partners[row, span] <= 0:
-                found[row[0], None, row[1], _time(span, row)] += self._shown(other, is_left=False)
+                found[row[0], None, row[1], _time(span, row)] += self._shown(placed, is_left=False)
         return Counter({row: count for row, count in found.items() if count})
 
     @property
     def _missing(self) -> tuple[None, ...]:
         return () if self.join.how in ("semi", "anti") else (None,)
 
-    def _placed(self, rows: Rows) -> Iterator[Placed]:
+    def _placed(self, rows: Rows, sessions: Mapping[Row, Span]) -> Iterator[Placed]:
         for row, weight in rows.items():
-            for span in spans(self.join.bound, row[2]):
+            for span in [sessions[row]] if sessions else spans(self.join.bound, row[2]):
                 yield row, span, weight
+
+    def _sessions(self, rows: list[Row]) -> dict[Row, Span]:
+        """Give the session of each row, where rows meet in sessions; none is ever late."""
+        if not isinstance(self.join.bound, SameWindow):
+            return {}
+        window = self.join.bound.window
+        if not isinstance(window, Session):
+            return {}
+        assert isinstance(window.gap, timedelta)
+        gap = window.gap // _MILLISECOND
+        found: dict[Row, Span] = {}
+        for key in {row[0] for row in rows}:
+            times = sorted({row[2] for row in rows if row[0] == key})
+            begins = [
+                time
+                for place, time in enumerate(times)
+                if key is None or not place or time > times[place - 1] + gap
+            ]
+            for start, following in zip(begins, [*begins[1:], END_OF_TIME], strict=True):
+                inside = [time for time in times if start <= time < following]
+                span = (start, inside[-1] + gap)
+                found |= {row: span for row in rows if row[0] == key and row[2] in inside}
+        return found
 
     def _meet(self, one: Placed, other: Placed) -> bool:
         (key, value, time), span, _ = one
@@ -123,9 +154,12 @@ def _partners(found: list[tuple[tuple[Row, Span], int]]) -> Counter[tuple[Row, S
     return counted
 
 
-def random_bound(chance: Random) -> Bound:
+def random_bound(chance: Random, *, sessions: bool = False) -> Bound:
     """Give a bound of rows in time; none of it is long."""
-    kind = chance.choice(["interval", "interval", "tumbling", "hopping"])
+    kinds = ["interval", "interval", "tumbling", "hopping"]
+    kind = chance.choice([*kinds, "session"] if sessions else kinds)
+    if kind == "session":
+        return SameWindow(Session(ms(2)))
     if kind == "tumbling":
         return SameWindow(Tumbling(ms(chance.choice([3, 5]))))
     if kind == "hopping":
@@ -183,17 +217,16 @@ class RandomRun:
         back = {change[1:] for change in changes if change[0] < 0}
         assert not given & back, (self.seed, "taken back and given again", given & back)
         assert self.relation.retracts or not back, (self.seed, "taken back", back)
-        for weight, *row in changes:
-            told[tuple(row)] += weight
-        for row in [row for row, count in told.items() if not count]:
-            del told[row]
+        for change in changes:
+            told[change[1:]] += change[0]
+            if not told[change[1:]]:
+                del told[change[1:]]
 
     def _batch(self, side: int, time: Time) -> list[Weighed]:
         limit = time.watermark - self.keep_late
         found = []
         for _ in range(self.chance.randint(0, 8)):
-            *row, weight = self._row(side)
-            key, value, at = row
+            key, value, at, weight = self._row(side)
             ends = [span[1] if span else at + 1 for span in spans(self.relation.bound, at)]
             closed = [key is not None and end <= limit for end in ends]
             if any(closed) and not all(closed):
@@ -225,19 +258,60 @@ class RandomRun:
         return Time(max(time.watermark, self.now - self.chance.randint(0, 4)), 0)
 
 
-def outcome(
-    relation: Join, rows: list[tuple[int, Row]], step: Callable[[JoinBench], None] | None = None
-) -> Counter[Result]:
+def outcome(relation: Join, rows: Sequence[tuple[int, Row]]) -> Counter[Result]:
     """Give what rows of both sides, taken one by one, amount to when the input has ended."""
     bench = JoinBench(relation)
-    bench.time = Time(START_OF_TIME, 0)
-    told: Counter[Result] = Counter()
     for side, row in rows:
         bench.both([row] if side == 0 else [], [row] if side == 1 else [])
-        if step is not None:
-            step(bench)
     bench.watermark(END_OF_TIME)
-    for weight, *row in bench.new():
-        told[tuple(row)] += weight
     assert bench.state.tables == {}
-    return Counter({row: count for row, count in told.items() if count})
+    return summed(bench.new())
+
+
+def summed(changes: Sequence[Sequence[Any]]) -> Counter[Result]:
+    """Add up changes: the weight, then the row."""
+    found: Counter[Result] = Counter()
+    for weight, *row in changes:
+        found[tuple(row)] += weight
+    return Counter({row: count for row, count in found.items() if count})
+
+
+DISORDER = 5
+
+
+def timed_join(chance: Random) -> Join:
+    """Join two topics whose rows come disordered, and never late."""
+    relation = a_join(
+        chance.choice(get_args(How)),
+        random_bound(chance, sessions=True),
+        eager=chance.random() < 0.5,
+    )
+    left, right = (
+        Stream(name, schema.with_fields([Field("at", INT64)]), "at", BoundedDisorder(ms(DISORDER)))
+        for name, schema in (("left", LEFT), ("right", RIGHT))
+    )
+    return replace(relation, left=left, right=right)
+
+
+def run_in_batches(relation: Join, chance: Random) -> tuple[TestDriver, tuple[Rows, Rows]]:
+    """Run a join over rows in random batches, with a crash somewhere, to the end of its input."""
+    settings = Settings(buckets=chance.choice([1, 3]))
+    driver = TestDriver(Plan("random", (Sink(relation, "out"),)), settings=settings)
+    rows: tuple[Rows, Rows] = (Counter(), Counter())
+    latest, batches = [0, 0], chance.randint(1, 4)
+    dies = chance.randrange(2 * batches)
+    for number in range(batches):
+        if number == dies:
+            driver.crash_after(chance.choice(driver.steps))
+        pushed: dict[tuple[str, int], list[dict[str, int | None]]] = {}
+        for _ in range(chance.choice([1, 4, 12])):
+            side = chance.randrange(2)
+            latest[side] += chance.randint(0, 2)
+            at = max(0, latest[side] - chance.randint(0, DISORDER))
+            row = (chance.choice([0, 0, 1, None]), chance.randint(0, 2), at)
+            rows[side][row] += 1
+            name, value = (("left", "a"), ("right", "b"))[side]
+            pushed.setdefault((name, 0), []).append({"k": row[0], value: row[1], "at": at})
+        driver.push_together(pushed)
+    driver.finish()
+    return driver, rows

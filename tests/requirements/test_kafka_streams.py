@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ from tests.requirements.homes import eventually, records
 
 pytestmark = pytest.mark.slow
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "streams" / "wordcount.txt"
+PROJECT = Path(__file__).resolve().parents[2]
+GOLDEN = PROJECT / "tests" / "golden" / "streams" / "wordcount.txt"
 INPUT, OUTPUT = "streams-file-input", "streams-wordcount-output"
 WORDS = re.compile(r"\W+")
 SCRIPT = """
@@ -88,7 +90,7 @@ def test_e15_it_runs_in_a_plain_script_without_spark_or_any_server(tmp_path: Pat
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=PROJECT,
     )
     assert ran.stdout.splitlines() == ["started", "[]"]
     assert counts(tmp_path) == dict.fromkeys(["all", "streams", "lead", "to", "kafka"], 1)
@@ -121,31 +123,40 @@ def test_e16_two_instances_share_the_partitions_and_one_takes_over_from_the_othe
     assert {len(partitions) for partitions in by_word.values()} == {1}
 
 
+@contextmanager
+def another_process(home: Path, guarantee: str) -> Iterator[subprocess.Popen[str]]:
+    """Run the program in a process of its own, until the block is left at the latest."""
+    words = [str(home), "60", f"processing_guarantee={guarantee}"]
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *words], stdout=subprocess.PIPE, text=True, cwd=PROJECT
+    ) as started:
+        try:
+            assert started.stdout is not None
+            assert started.stdout.readline() == "started\n"
+            yield started
+        finally:
+            started.kill()
+
+
 @pytest.mark.kill
 @pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once"])
 def test_e16_an_instance_that_is_killed_loses_nothing(tmp_path: Path, guarantee: str) -> None:
     lines = [f"word{number % 7}" for number in range(200)]
+    totals = {f"word{n}": lines.count(f"word{n}") * 2 for n in range(7)}
     send(tmp_path, lines, partitions=4)
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path), "60", f"processing_guarantee={guarantee}"],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).resolve().parents[2],
-    ) as killed:
-        assert killed.stdout is not None
-        assert killed.stdout.readline() == "started\n"
-        with word_count(tmp_path, **{"processing.guarantee": guarantee}) as streams:
-            eventually(lambda: 0 < len(streams.tasks) < 8 and len(records(tmp_path, OUTPUT)) > 0)
-            send(tmp_path, lines, partitions=4)
-            killed.kill()
-            expected = {f"word{n}": sum(line == f"word{n}" for line in lines) * 2 for n in range(7)}
-            eventually(lambda: len(streams.tasks) == 8)
-            eventually(lambda: all(counts(tmp_path).get(w, 0) >= n for w, n in expected.items()))
-        if guarantee == "exactly_once":
-            assert counts(tmp_path) == expected
-            assert sorted(changelog(tmp_path)) == sorted(
-                (word, count) for word, total in expected.items() for count in range(1, total + 1)
-            )
+    with (
+        another_process(tmp_path, guarantee) as other,
+        word_count(tmp_path, **{"processing.guarantee": guarantee}) as streams,
+    ):
+        eventually(lambda: 0 < len(streams.tasks) < 8 and len(records(tmp_path, OUTPUT)) > 0)
+        send(tmp_path, lines, partitions=4)
+        other.kill()
+        eventually(lambda: len(streams.tasks) == 8)
+        eventually(lambda: all(counts(tmp_path).get(w, 0) >= n for w, n in totals.items()))
+    if guarantee == "exactly_once":
+        assert sorted(changelog(tmp_path)) == sorted(
+            (word, count) for word, total in totals.items() for count in range(1, total + 1)
+        )
 
 
 def test_e17_the_word_count_gives_the_changelog_of_its_counts(tmp_path: Path) -> None:

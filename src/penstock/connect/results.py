@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from penstock.connect.database import Session, transaction
@@ -22,9 +23,18 @@ from penstock.model.store import Store
 Change: TypeAlias = tuple[StoredTable, Frame]
 
 _WRITERS = """CREATE TABLE IF NOT EXISTS penstock_writers (
-    name TEXT PRIMARY KEY, owner TEXT NOT NULL, batch BIGINT NOT NULL
+    name TEXT NOT NULL, share TEXT NOT NULL, owner TEXT NOT NULL, batch BIGINT NOT NULL,
+    PRIMARY KEY (name, share)
 )"""
 BEFORE_ALL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes tables: a run, and its share of the rows where several write side by side."""
+
+    run: str
+    share: str = ""
 
 
 def stored_tables(physical: Physical) -> dict[str, StoredTable]:
@@ -36,37 +46,39 @@ def stored_tables(physical: Physical) -> dict[str, StoredTable]:
     }
 
 
-def claim_tables(tables: Iterable[StoredTable], owner: str) -> None:
-    """Create the tables that are not there, and become the only one who writes them."""
+def claim_tables(tables: Iterable[StoredTable], writer: Writer) -> None:
+    """Create the tables that are not there, and become the only one who writes this share."""
     for store, found in _by_store(tables):
         with transaction(store) as session:
             session.run(_WRITERS)
             for table in found:
                 table.ensure(session)
-                if _writer(session, table) is None:
+                known = _last(session, table, writer)
+                if known is None:
                     session.run(
-                        "INSERT INTO penstock_writers (name, owner, batch) VALUES (?, ?, ?)",
-                        (table.name, owner, BEFORE_ALL),
+                        "INSERT INTO penstock_writers VALUES (?, ?, ?, ?)",
+                        (table.name, writer.share, writer.run, BEFORE_ALL),
                     )
-                else:
+                elif known[0] != writer.run:
                     session.run(
                         "UPDATE penstock_writers SET batch = ?, owner = ?"
-                        " WHERE name = ? AND owner <> ?",
-                        (BEFORE_ALL, owner, table.name, owner),
+                        " WHERE name = ? AND share = ?",
+                        (BEFORE_ALL, writer.run, table.name, writer.share),
                     )
 
 
-def write_batch(changes: Sequence[Change], owner: str, number: int) -> None:
+def write_batch(changes: Sequence[Change], writer: Writer, number: int) -> None:
     """Write the rows of a batch, unless they are there."""
     rows = {change[0].name: change[1] for change in changes}
     for store, tables in _by_store(table for table, _ in changes):
         with transaction(store) as session:
             for table in tables:
-                if _had(session, table, owner) >= number:
+                if _had(session, table, writer) >= number:
                     continue
                 table.apply(session, rows[table.name])
                 session.run(
-                    "UPDATE penstock_writers SET batch = ? WHERE name = ?", (number, table.name)
+                    "UPDATE penstock_writers SET batch = ? WHERE name = ? AND share = ?",
+                    (number, table.name, writer.share),
                 )
 
 
@@ -92,20 +104,21 @@ def _store(sink: Sink) -> Store:
     return sink.store
 
 
-def _writer(session: Session, table: StoredTable) -> tuple[str, int] | None:
+def _last(session: Session, table: StoredTable, writer: Writer) -> tuple[str, int] | None:
+    """Give who wrote a share last, and which batch."""
     # SQLite lets one write at a time anyway; a server must be told that nobody may come between.
     held = " FOR UPDATE" if session.store.kind == "postgres" else ""
-    statement = f"SELECT owner, batch FROM penstock_writers WHERE name = ?{held}"  # noqa: S608
-    found = session.run(statement, (table.name,))
+    statement = f"SELECT owner, batch FROM penstock_writers WHERE name = ? AND share = ?{held}"  # noqa: S608
+    found = session.run(statement, (table.name, writer.share))
     return (found[0][0], found[0][1]) if found else None
 
 
-def _had(session: Session, table: StoredTable, owner: str) -> int:
-    writer = _writer(session, table)
-    if writer is None or writer[0] != owner:
+def _had(session: Session, table: StoredTable, writer: Writer) -> int:
+    last = _last(session, table, writer)
+    if last is None or last[0] != writer.run:
         raise StoreError(
             "STORE_TAKEN",
             f'table "{table.name}" of {session.store} is written by another run now',
             hint="Nothing of this batch was written there: stop one of the two.",
         )
-    return writer[1]
+    return last[1]

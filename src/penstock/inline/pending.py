@@ -14,7 +14,7 @@ from typing import TypeAlias
 import polars as pl
 import pyarrow as pa
 
-from penstock.connect.results import write_batch
+from penstock.connect.results import Writer, claim_tables, write_batch
 from penstock.connect.table import StoredTable
 from penstock.kernel.port import Frame
 
@@ -47,9 +47,14 @@ def read_pending(data: bytes) -> Pending:
 class Deliveries:
     """Gathers rows for the tables of a program, and hands those of a snapshot to their stores."""
 
-    def __init__(self, tables: Mapping[str, StoredTable]) -> None:
+    def __init__(self, tables: Mapping[str, StoredTable], share: str = "") -> None:
         self._tables = tables
+        self._share = share
         self._waiting: dict[str, list[Frame]] = {}
+
+    def claim(self, owner: str) -> None:
+        """Make the tables, and become the only one who writes them."""
+        claim_tables(self._tables.values(), Writer(owner, self._share))
 
     def takes(self, target: str) -> bool:
         """Whether rows for a target go to a store."""
@@ -70,7 +75,7 @@ class Deliveries:
         """Write the rows of a snapshot that counts, unless they are there."""
         if pending:
             changes = [(self._tables[target], frame) for target, frame in pending.items()]
-            write_batch(changes, owner, number)
+            write_batch(changes, Writer(owner, self._share), number)
 
 
 def _written(frame: Frame) -> bytes:

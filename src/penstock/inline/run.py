@@ -21,7 +21,7 @@ from typing import Literal
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.connect.results import claim_tables, stored_tables
+from penstock.connect.results import stored_tables
 from penstock.errors import RunError, UsageError
 from penstock.inline.choose_store import choose_store
 from penstock.inline.intake import Intake
@@ -105,8 +105,7 @@ class InlineRun:
         require_inputs(self._log, physical)
         ensure_topics(input_log(self._out, physical), physical)
         self._outlets = outlets(physical)
-        tables = stored_tables(physical)
-        self._deliveries = Deliveries(tables)
+        self._deliveries = Deliveries(stored_tables(physical), _share(self._options))
         self._transaction: Transaction | None = None
         if self._options.exactly_once:
             self._transaction = self._out.transaction(f"inline-{checkpoint.name}")
@@ -116,7 +115,7 @@ class InlineRun:
         """Told the next record of each partition whenever all before is stored."""
         kept = self._kept()
         self.report = Report(began_at=kept.number, restored_from=kept.origin)
-        claim_tables(tables.values(), kept.owner)
+        self._deliveries.claim(kept.owner)
         self._deliveries.deliver(kept.pending, kept.owner, kept.number)
         self._barriers = kept.number
         self._intake = Intake(self._program, self._log, kept.memory, dict(kept.offsets))
@@ -267,7 +266,8 @@ class InlineRun:
         return Kept(0, offsets, memory, self._snapshots.owner, {})
 
     def _chosen(self, home: Path, checkpoint: Path) -> StateStore:
-        options, name = self._options, self._program.physical.name
+        options = self._options
+        name = self._program.physical.name + _share(options)
         database = options.database or str(home / "state.sqlite")
         return choose_store(options.state, checkpoint, self._out, name, database)
 
@@ -285,6 +285,11 @@ class InlineRun:
 
 def _tell_nobody(offsets: Mapping[TopicPartition, int]) -> None:
     """Nobody asked."""
+
+
+def _share(options: InlineOptions) -> str:
+    """Name what tells a run from others of the same program, which have other partitions."""
+    return "".join(f"-{partition}" for partition in sorted(options.partitions or ()))
 
 
 def _require_surviving(store: StateStore, options: InlineOptions) -> None:

@@ -73,7 +73,7 @@ class LookUp:
             met = self._latest(asked, known)
         there = (pl.col(WEIGHT) > 0) & (pl.col(_SINCE) <= pl.col(_AT))
         if ends:
-            there = there & (pl.col(ENDS).is_null() | (pl.col(ENDS) >= pl.col(_AT)))
+            there = there & (pl.col(ENDS).is_null() | (pl.col(ENDS) > pl.col(_AT)))
         return met.select(pl.when(there).then(pl.col(_PLACE))).to_series()
 
     def _latest(self, asked: Frame, known: Frame) -> Frame:

@@ -33,7 +33,6 @@ from penstock.kernel.port import (
     Time,
 )
 from penstock.model.match import Match
-from penstock.model.navigation import navigations_in
 
 PENDING = "pending"
 LIVE = "live"
@@ -52,8 +51,6 @@ class MatchOperator:
         self._keep_late = keep_late_ms
         self._finder = Finder(relation)
         self._measures = Measures(relation, self._finder.steps, self._finder.within)
-        navigations = (n for measure in relation.measures for n in navigations_in(measure.expr))
-        self._numbers = any(found.function == "match_number" for found in navigations)
         columns = frame_schema(relation.source.schema)
         held = {**columns, TIME: CONTROL[TIME]}
         self._empty = {
@@ -150,7 +147,7 @@ class MatchOperator:
         begin = begins[rows.groups]
         is_open = (begins < rows.stops)[rows.groups]
         tried = places < begin
-        if self._relation.skip.to == "next row":
+        if not self._finder.in_order:
             tried = np.ones(rows.rows.height, dtype=np.bool_)
             tried[opened] = False
         kept = rows.rows.drop(GROUP).with_columns(pl.Series(TRIED, tried))
@@ -163,7 +160,7 @@ class MatchOperator:
 
     def _given(self, tables: dict[str, Frame], rows: Ordered, found: Found) -> Frame:
         matched = places_of(found, self._finder)
-        if self._numbers:
+        if self._finder.numbered:
             matched, tables[NUMBERS] = numbered_matches(matched, rows, tables[NUMBERS], self.keys)
         results = self._measures.of(rows.rows, matched)
         weight = pl.lit(1, CONTROL[WEIGHT]).alias(WEIGHT)

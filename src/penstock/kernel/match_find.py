@@ -55,6 +55,13 @@ class Finder:
         self.automaton = automaton_of(pattern)
         self.reach = _reach(relation)
         self._skip = relation.skip
+        self.numbered = any(
+            found.function == "match_number"
+            for measure in relation.measures
+            for found in navigations_in(measure.expr)
+        )
+        self.in_order = relation.skip.to != "next row" or self.numbered
+        """Whether a start waits for those before it: they may skip it, or be counted before it."""
         self._conditions = Conditions(self.automaton.tests, known, self.within)
         self._walk = Walk(self.automaton, self._conditions)
         self._workbook = Workbook(known, self.within)
@@ -68,7 +75,6 @@ class Finder:
         """Find what the rows decide, once no row before the watermark is to come."""
         board = self._board(ordered, can_begin)
         found = Found()
-        one_by_one = self._skip.to == "next row"
         resume = 0
         for start, stop in zip(board.starts, board.stops, strict=True):
             if start < resume:
@@ -76,8 +82,7 @@ class Finder:
             labels = self._decide(board, start, stop, watermark)
             if labels is None:
                 found.open.append(start)
-                # Where a match is to be skipped, what comes after this start is not known yet.
-                resume = start if one_by_one else stop
+                resume = stop if self.in_order else start
             elif labels:
                 found.matches.append((start, labels))
                 resume = self._resume(start, labels)

@@ -27,6 +27,7 @@ TIMERS = "_timers"
 """The name of the table."""
 _NUMBER = "_number"
 _DELETED = "_deleted"
+_NAME_NUMBER = "_name_number"
 _LARGEST = 2**62
 
 
@@ -135,14 +136,11 @@ def _frame_of(wishes: list[Any]) -> Frame:
 
 def _last_of_each(timers: Frame) -> Whole:
     """Give the last place of each timer, in order; those of keys without a number all stay."""
-    number = timers[_NUMBER].to_numpy() if not timers[_NUMBER].null_count() else None
-    if number is None:
-        known = timers[_NUMBER].is_not_null()
-        others = np.flatnonzero(~known.to_numpy())
-        mine = np.flatnonzero(known.to_numpy())
-        found = mine[_last_of_each(timers.filter(known))]
-        return np.sort(np.concatenate([others, found]))
-    identity = _identity(timers)
+    if timers[_NUMBER].null_count():
+        known = timers[_NUMBER].is_not_null().to_numpy()
+        mine = np.flatnonzero(known)[_last_of_each(timers.filter(pl.Series(known)))]
+        return np.sort(np.concatenate([np.flatnonzero(~known), mine]))
+    number, identity = _whole(timers[_NUMBER]), _identity(timers)
     ids = number * (identity.max(initial=0) + 1) + identity
     backwards = np.unique(ids[::-1], return_index=True)[1]
     return np.sort(len(ids) - 1 - backwards)
@@ -150,28 +148,37 @@ def _last_of_each(timers: Frame) -> Whole:
 
 def _identity(timers: Frame) -> Whole:
     """Give a number that two timers of one key share if and only if they are the same."""
-    at = timers[AT].fill_null(0).to_numpy()
-    least = int(at.min(initial=0))
-    most = int(timers[_NUMBER].max() or 0) + 1  # type: ignore[call-overload]
-    if (int(at.max(initial=0)) - least + timers.height + 2) * 4 * most >= _LARGEST:
+    at = _whole(timers[AT].fill_null(0))
+    least, most = int(at.min(initial=0)), int(at.max(initial=0))
+    keys = int(_whole(timers[_NUMBER]).max(initial=0)) + 1
+    if (most - least + timers.height) * 4 * keys >= _LARGEST:
+        # Times that lie too far apart are numbered.
         at, least = np.unique(at, return_inverse=True)[1], 0
-    unnamed = 2 * (at - least) + (timers[DOMAIN] != DOMAINS[0]).to_numpy()
+    by_clock = _whole((timers[DOMAIN] != DOMAINS[0]).cast(pl.Int64))
+    unnamed: Whole = 2 * (at - least) + by_clock
     if timers[NAME].null_count() == timers.height:
         return unnamed
-    names = timers[NAME].cast(pl.Categorical).to_physical().cast(pl.Int64)
-    named = names.fill_null(0).to_numpy() + unnamed.max(initial=0) + 1
-    return np.where(timers[NAME].is_null().to_numpy(), unnamed, named)
+    known = timers.select(pl.col(NAME).unique()).with_columns(
+        pl.int_range(pl.len(), dtype=pl.Int64).alias(_NAME_NUMBER)
+    )
+    names = _whole(join(timers.select(NAME), known, [NAME], "left")[_NAME_NUMBER])
+    is_unnamed = timers[NAME].is_null().to_numpy()
+    return np.where(is_unnamed, unnamed, names + (unnamed.max(initial=0) + 1))
+
+
+def _whole(values: pl.Series) -> Whole:
+    found: Whole = values.to_numpy()
+    return found
 
 
 def _by_key(timers: Frame) -> dict[int, list[Due]]:
     rank = (pl.col(DOMAIN) != DOMAINS[0]).cast(pl.Int64).alias(DOMAIN)
     line = timers.select(_NUMBER, rank, AT, pl.col(NAME).fill_null(""))
-    order = np.lexsort((line[AT].to_numpy(), line[DOMAIN].to_numpy(), line[_NUMBER].to_numpy()))
     if timers[NAME].null_count() < timers.height:
         line = line.sort(_NUMBER, DOMAIN, AT, NAME)
     else:
-        line = line[pl.Series(order)]
-    number = line[_NUMBER].to_numpy()
+        line = line[pl.Series(np.lexsort([_whole(line[c]) for c in (AT, DOMAIN, _NUMBER)]))]
+    number = _whole(line[_NUMBER])
     entries = line.select(DOMAIN, AT, NAME).rows()
     starts = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
     numbers = number[starts].tolist()

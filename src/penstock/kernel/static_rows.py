@@ -22,18 +22,19 @@ ARROW = ".arrow"
 @lru_cache(maxsize=32)
 def static_rows(table: StaticTable) -> Frame:
     """Give the rows of a table; a file that has others than it should is refused by name."""
+    found = pl.from_arrow(static_arrow(table))
+    assert isinstance(found, pl.DataFrame)
+    return found.cast(pl.Schema(frame_schema(table.columns)))
+
+
+def static_arrow(table: StaticTable) -> pa.Table:
+    """Give the rows of a table as Arrow holds them."""
     if table.place == "spark":
         raise RunError(
             "STATIC_SPARK",
             f'table "{table.name}" is one of Spark\'s, and there is no Spark here',
             hint="Run the program on Spark, or give the rows themselves in a test.",
         )
-    found = pl.from_arrow(_arrow(table))
-    assert isinstance(found, pl.DataFrame)
-    return found.cast(pl.Schema(frame_schema(table.columns)))
-
-
-def _arrow(table: StaticTable) -> pa.Table:
     if table.place == "held":
         return pa.ipc.open_stream(table.rows).read_all()
     if table.name.endswith(ARROW):

@@ -35,6 +35,10 @@ _PLAIN = {
 }
 
 
+_TEXTS = (pa.string(), pa.large_string(), pa.string_view())
+_BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
+
+
 def to_arrow(schema: Schema) -> pa.Schema:
     """Give the Arrow schema that stores these columns."""
     return pa.schema(
@@ -67,7 +71,7 @@ def type_of(name: str, found: pa.DataType) -> Type:
         return plain
     if pa.types.is_list(found) or pa.types.is_large_list(found):
         return array_of(type_of(name, found.value_type))
-    if pa.types.is_map(found) and pa.types.is_string(found.key_type):
+    if pa.types.is_map(found) and found.key_type in _TEXTS:
         return map_of(type_of(name, found.item_type))
     if pa.types.is_struct(found):
         return struct_of(**{part.name: type_of(part.name, part.type) for part in found})
@@ -84,8 +88,8 @@ def _scalar(found: pa.DataType) -> Type | None:
         (lambda t: pa.types.is_int8(t) or pa.types.is_int16(t) or pa.types.is_int32(t), INT32),
         (pa.types.is_integer, INT64),
         (pa.types.is_floating, FLOAT64),
-        (lambda t: pa.types.is_string(t) or pa.types.is_large_string(t), STRING),
-        (lambda t: pa.types.is_binary(t) or pa.types.is_large_binary(t), BYTES),
+        (lambda t: t in _TEXTS, STRING),
+        (lambda t: t in _BYTES, BYTES),
         (pa.types.is_timestamp, TIMESTAMP),
         (pa.types.is_date, DATE),
     )

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from penstock.errors import StateError
 from penstock.model.physical import Physical
 from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.job_files import JobFiles, read_json, write_json
+from penstock.spark.state_forms import Forms, require_fitting_forms, state_forms
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Fixed when a checkpoint begins. `operators` holds the layout of each operator's state."""
+    """Fixed when a checkpoint begins. `operators` holds the layout of each operator's state.
+
+    Only `states` may change: what processes remember, as they last declared it.
+    """
 
     job: str
     buckets: int
     parallelism: int
     operators: Mapping[str, str]
     levels: int
+    states: Forms = field(default_factory=dict)
 
     def applied(self, physical: Physical) -> Physical:
         """Give the program with the buckets and tasks that its state is kept in."""
@@ -37,7 +43,8 @@ def identify(files: JobFiles, physical: Physical) -> Identity:
     operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
     if known is None:
         settings, levels = physical.settings, len(physical.levels)
-        known = Identity(uuid4().hex, settings.buckets, settings.parallelism, operators, levels)
+        job, forms = uuid4().hex, state_forms(physical)
+        known = Identity(job, settings.buckets, settings.parallelism, operators, levels, forms)
         keep_identity(files, known)
         return known
     for name in sorted({*known.operators, *operators}):
@@ -55,7 +62,18 @@ def identify(files: JobFiles, physical: Physical) -> Identity:
             f" {physical.settings.parallelism} are asked for",
             hint="Rescale the stopped job, or start it with the parallelism it has.",
         )
-    return known
+    return _with_states(files, known, physical)
+
+
+def _with_states(files: JobFiles, known: Identity, physical: Physical) -> Identity:
+    """Let processes remember something else from now on, where what is stored can become it."""
+    require_fitting_forms(known.states, physical)
+    forms = state_forms(physical)
+    if json.loads(json.dumps(forms)) == known.states:
+        return known
+    changed = replace(known, states=forms)
+    keep_identity(files, changed)
+    return changed
 
 
 def read_identity(files: JobFiles) -> Identity | None:
@@ -69,6 +87,7 @@ def read_identity(files: JobFiles) -> Identity | None:
         found["parallelism"],
         found["operators"],
         found["levels"],
+        found.get("states", {}),
     )
 
 
@@ -82,5 +101,6 @@ def keep_identity(files: JobFiles, identity: Identity) -> None:
             "parallelism": identity.parallelism,
             "operators": dict(identity.operators),
             "levels": identity.levels,
+            "states": dict(identity.states),
         },
     )

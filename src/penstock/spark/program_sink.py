@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from penstock.connect.results import stored_tables, write_batch
+from penstock.connect.results import Writer, stored_tables, write_batch
 from penstock.connect.table import StoredTable
 from penstock.kernel.port import Frame
 from penstock.log.port import Log, Transaction
@@ -88,7 +88,7 @@ class ProgramSink:
             table = self.tables[target]
             whole = pl.concat([frame.select(table.needed()) for frame in frames])
             changes.append((table, whole))
-        write_batch(changes, self.options.job, number)
+        write_batch(changes, Writer(self.options.job), number)
 
     def _rows(
         self, packets: Sequence[Packet], clock: int

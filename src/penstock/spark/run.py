@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, nullif
 
-from penstock.connect.results import claim_tables, stored_tables
+from penstock.connect.results import Writer, claim_tables, stored_tables
 from penstock.errors import RunError
 from penstock.log.port import Log
 from penstock.model.physical import Physical
@@ -32,6 +32,7 @@ from penstock.spark.program_sink import ProgramSink
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.session import spark_session
+from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
 
 DEFAULT_LIMITS = BatchLimits(rows=4_000_000)
@@ -84,13 +85,17 @@ def start(  # noqa: PLR0913  # all but the program are by name
     log = input_log(parts.format.log_of(str(home)), kept)
     require_inputs(log, kept)
     ensure_topics(log, kept)
-    claim_tables(stored_tables(kept).values(), identity.job)
+    claim_tables(stored_tables(kept).values(), Writer(identity.job))
     _ensure_start(files, log, kept)
     lasts = until or ("end" if bounded else "stopped")
     _require_open(files, log, kept, lasts)
+
+    def the_session() -> SparkSession:
+        return session or spark_session()
+
     options = ProgramOptions(
         home=str(home),
-        program=str(store_program(files, kept)),
+        program=str(store_program(files, with_static_tables(kept, files, the_session))),
         folder=str(files.folder),
         job=identity.job,
         scans=tuple((scan.id, scan.stream.topic) for scan in kept.scans),
@@ -100,7 +105,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         tasks=available_cores(),
         until=lasts,
     )
-    own = (session or spark_session()).newSession()
+    own = the_session().newSession()
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
     return _started(own, sink, parts)
 

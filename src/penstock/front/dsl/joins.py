@@ -16,6 +16,7 @@ from penstock.model.join_check import check_join
 from penstock.model.relation import Relation
 from penstock.model.site import user_site
 from penstock.model.window import Hopping, Session, Tumbling, Window
+from penstock.schema.schema import Schema
 
 On: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """Columns that both sides have, or those of the left side with what they equal on the right."""
@@ -86,11 +87,11 @@ def joined(left: Relation, right: Relation, bound: Bound, words: JoinWords) -> J
             hint=f"There are {', '.join(get_args(How))}.",
         )
     site = user_site()
-    on = _pairs(words.on)
+    on = pairs(words.on)
     for mine, other in on:
         left.schema.field(mine, role="join key", site=site)
         right.schema.field(other, role="join key", site=site)
-    columns = picks(left, right, on, words)
+    columns = picks(left.schema, right.schema, on, words)
     condition = None if words.where is None else subject_of(words.where)
     join = Join(left, right, on, words.how, bound, columns, words.eager, condition, site)
     check_join(join)
@@ -98,15 +99,15 @@ def joined(left: Relation, right: Relation, bound: Bound, words: JoinWords) -> J
 
 
 def picks(
-    left: Relation, right: Relation, on: tuple[tuple[str, str], ...], words: JoinWords
+    left: Schema, right: Schema, on: tuple[tuple[str, str], ...], words: JoinWords
 ) -> tuple[Pick, ...]:
     """Give the columns of the result: left ones, then right ones but for keys named alike."""
     merged = {mine for mine, other in on if mine == other}
-    taken = set(left.schema.names)
-    found = [Pick(name, name, name if name in merged else None) for name in left.schema.names]
+    taken = set(left.names)
+    found = [Pick(name, name, name if name in merged else None) for name in left.names]
     if words.how in ("semi", "anti"):
-        return tuple(Pick(name, name) for name in left.schema.names)
-    for name in right.schema.names:
+        return tuple(Pick(name, name) for name in left.names)
+    for name in right.names:
         if name not in merged:
             called = f"{name}{words.suffix}" if name in taken else name
             taken.add(called)
@@ -114,7 +115,8 @@ def picks(
     return tuple(found)
 
 
-def _pairs(on: On) -> tuple[tuple[str, str], ...]:
+def pairs(on: On) -> tuple[tuple[str, str], ...]:
+    """Give the columns that are equal, side by side."""
     if isinstance(on, str):
         return ((on, on),)
     if isinstance(on, Mapping):
