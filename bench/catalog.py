@@ -17,6 +17,8 @@ NAMES = (
     "spark_read",
     "windowed",
     "state_size",
+    "joins",
+    "functions",
     "modes",
 )
 ROOT = Path(__file__).resolve().parents[1]

@@ -106,6 +106,7 @@ def test_a_misspelt_key_is_named_with_its_line_and_corrected(
         ("PENSTOCK_DEBUG", "perhaps", "true or false"),
         ("PENSTOCK_SPARK_DRIVER_MEMORY", "lots", 'a size such as "2g"'),
         ("PENSTOCK_SPARK_DRIVER_MEMORY", "0g", 'a size such as "2g"'),
+        ("PENSTOCK_STATE_STORE", "disk", "one of memory, local, changelog, external"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named_with_its_origin(
@@ -142,3 +143,17 @@ def test_a_variable_may_say_yes_in_several_ways(tmp_path: Path, text: str, expec
 def test_a_variable_that_sets_nothing_is_found() -> None:
     stray = stray_variables({"PENSTOCK_HOEM": "x", "PENSTOCK_HOME": "y", "PATH": "z"})
     assert stray == {"PENSTOCK_HOEM": 'Did you mean "PENSTOCK_HOME"?'}
+
+
+def test_a_database_is_an_address_or_a_path_of_the_file_that_names_it(tmp_path: Path) -> None:
+    write(tmp_path / "penstock.toml", '[state]\ndatabase = "kept/state.db"\n')
+    below = tmp_path / "a"
+    below.mkdir()
+    found = load_settings(environment={}, directory=below)
+    assert found.state_database == str(tmp_path / "kept" / "state.db")
+    address = {"PENSTOCK_STATE_DATABASE": "postgresql://host/db"}
+    assert load_settings(environment=address, directory=below).state_database == (
+        "postgresql://host/db"
+    )
+    with pytest.raises(ConfigError, match="CONFIG_VALUE"):
+        load_settings({"state.database": True}, environment={}, directory=below)

@@ -16,6 +16,7 @@ from penstock.model.physical import Physical, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.inline.run import InlineOptions, Report
     from penstock.jobs.job import Job
     from penstock.model.progress import Progress
     from penstock.plan.explain import Stage
@@ -81,13 +82,17 @@ class App(Described):
         bounded: bool | None = None,
         settings: Settings | None = None,
         application: str = "",
+        rebuild: bool = False,
     ) -> Job:
         """Run it as a job, until its input ends or it is stopped, and give the job's record.
 
-        `bounded` is as for `start`. Meanwhile `penstock jobs` of any process shows how far it
-        is, and can stop it. Jobs of several programs are listed together where they are given
-        one `application`; by default a program is its own.
+        `bounded` is as for `start`. With `rebuild` all that it has made is dropped first, its
+        state, its topics' records and its tables in stores, and made again from its input.
+        Meanwhile `penstock jobs` of any process shows how far it is, and can stop it. Jobs of
+        several programs are listed together where they are given one `application`; by default
+        a program is its own.
         """
+        from penstock.jobs.rebuild import rebuild_job  # noqa: PLC0415
         from penstock.jobs.record import new_job  # noqa: PLC0415
         from penstock.jobs.run import run_job  # noqa: PLC0415
         from penstock.jobs.store import job_store  # noqa: PLC0415
@@ -97,12 +102,36 @@ class App(Described):
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
+        if rebuild:
+            rebuild_job(physical, place, Path(memory))
 
         def begin(tell: Callable[[Progress], None]) -> ProgramQuery:
             return start(physical, home=place, checkpoint=memory, bounded=ends, on_progress=tell)
 
         job = new_job(physical, application=application, checkpoint=str(memory))
         return run_job(begin, job_store(place), job)
+
+    def run_here(
+        self,
+        *,
+        home: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        options: InlineOptions | None = None,
+        settings: Settings | None = None,
+    ) -> Report:
+        """Run it in this process, an event at a time and without Spark.
+
+        Where it keeps what it remembers is said by `options`, or else by the settings
+        `state.store` and `state.database`.
+        """
+        from penstock.inline.run import InlineOptions, InlineRun  # noqa: PLC0415
+
+        chosen = load_settings()
+        place = Path(home) if home is not None else chosen.home
+        memory = Path(checkpoint) if checkpoint is not None else place / "jobs" / self.name
+        how = options or InlineOptions(state=chosen.state_store, database=chosen.state_database)
+        run = InlineRun(self.physical(settings), home=place, checkpoint=memory, options=how)
+        return run.run()
 
 
 def bounded_run(physical: Physical, *, bounded: bool | None = None) -> bool:

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from penstock.errors import ConfigError, did_you_mean
 
@@ -26,6 +26,10 @@ _BOOLEANS = {
 }  # fmt: skip
 
 T = TypeVar("T")
+StateKind: TypeAlias = Literal["memory", "local", "changelog", "external"]
+_STATE_STORES: Mapping[str, StateKind] = {
+    "memory": "memory", "local": "local", "changelog": "changelog", "external": "external",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Settings:
     spark_master: str
     spark_driver_memory: str
     debug: bool
+    state_store: StateKind
+    state_database: str
     origins: Mapping[str, str]
 
     @property
@@ -83,6 +89,20 @@ def _parse_memory(value: object, _: Path) -> str:
     return value.lower()
 
 
+def _parse_state_store(value: object, _: Path) -> StateKind:
+    if not isinstance(value, str) or value not in _STATE_STORES:
+        raise ValueError
+    return _STATE_STORES[value]
+
+
+def _parse_database(value: object, directory: Path) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004  # all wrong values are told in one way
+    if not value or "://" in value:
+        return value
+    return str(_parse_path(value, directory))
+
+
 def _parse_boolean(value: object, _: Path) -> bool:
     if isinstance(value, bool):
         return value
@@ -97,7 +117,28 @@ MASTER = Key("spark.master", "Where Spark runs.", "local[*]", _parse_text, "a te
 DRIVER_MEMORY = Key(
     "spark.driver_memory", "Memory for Spark's JVM.", "1g", _parse_memory, 'a size such as "2g"'
 )
-KEYS: tuple[Key[bool] | Key[Path] | Key[str], ...] = (DEBUG, HOME, DRIVER_MEMORY, MASTER)
+STATE_STORE = Key(
+    "state.store",
+    "Where a program run in this process remembers.",
+    "local",
+    _parse_state_store,
+    "one of memory, local, changelog, external",
+)
+STATE_DATABASE = Key(
+    "state.database",
+    "The external database: a SQLite file or a postgresql:// address.",
+    "",
+    _parse_database,
+    "a path or an address",
+)
+KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind], ...] = (
+    DEBUG,
+    HOME,
+    DRIVER_MEMORY,
+    MASTER,
+    STATE_DATABASE,
+    STATE_STORE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +171,8 @@ def load_settings(
         home=take(HOME),
         spark_driver_memory=take(DRIVER_MEMORY),
         spark_master=take(MASTER),
+        state_database=take(STATE_DATABASE),
+        state_store=take(STATE_STORE),
         origins=origins,
     )
 

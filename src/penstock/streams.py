@@ -69,9 +69,10 @@ class KafkaStreams:
                 f'application "{self._properties.application}" is started twice',
                 hint="Make another KafkaStreams to run it again, or beside this one.",
             )
-        running = _on_spark if self._properties.engine == "spark" else _inline
-        self._running = running(self._topology, self._properties, self._home)
-        self._running.start()
+        made = _on_spark if self._properties.engine == "spark" else _inline
+        running = made(self._topology, self._properties, self._home)
+        running.start()
+        self._running = running
 
     def close(self) -> None:
         """Work on what has been read, store everything and end; a failure is raised here."""

@@ -19,6 +19,8 @@ def test_config_show_lists_every_setting(
         "home",
         "spark.driver_memory",
         "spark.master",
+        "state.database",
+        "state.store",
     ]
     assert lines[2].split() == ["home", str(working_directory / ".penstock")]
 
@@ -35,6 +37,8 @@ def test_config_show_origin_says_where_each_setting_comes_from(
         "home": "flag --home",
         "spark.driver_memory": "default",
         "spark.master": "variable PENSTOCK_SPARK_MASTER",
+        "state.database": "default",
+        "state.store": "default",
     }
     assert shown["home"]["value"] == str(working_directory / "elsewhere")
 

@@ -43,8 +43,22 @@ def test_a_program_is_run_with_the_defaults(cli: Cli, asked: list[dict[str, Any]
             "bounded": None,
             "settings": Settings(),
             "application": "",
+            "rebuild": False,
         }
     ]
+
+
+def test_a_program_is_run_here_with_the_state_store_of_the_settings(
+    cli: Cli, asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(App, "run_here", lambda _, **words: asked.append(words))
+    Path("penstock.toml").write_text('[state]\nstore = "external"\ndatabase = "kept/s.db"\n')
+    cli.ok("run", "shop.py", "--here", "--bounded")
+    cli.ok("run", "shop.py", "--here", "--store", "changelog", "--rebuild")
+    first, second = (words["options"] for words in asked)
+    assert (first.state, first.until) == ("external", "end")
+    assert first.database == str(Path.cwd() / "kept" / "s.db")
+    assert (second.state, second.until, second.rebuild) == ("changelog", "stopped", True)
 
 
 def test_a_program_is_run_as_the_options_say(cli: Cli, asked: list[dict[str, Any]]) -> None:

@@ -212,6 +212,21 @@ def test_a_timer_may_take_back_one_that_is_due_too() -> None:
     assert changes(steps, "at") == [(1, 1), (1, 50)]
 
 
+def test_a_timer_may_put_off_one_that_is_due_too() -> None:
+    class Delaying(Alarm):
+        def process(self, row: Row, ctx: Context) -> Any:
+            ctx.set_timer(1)
+            ctx.set_timer(3, name="it")
+
+        def on_timer(self, timer: Timer, ctx: Context) -> Any:
+            if timer.time == 1:
+                ctx.set_timer(5, name="it")
+            return super().on_timer(timer, ctx)
+
+    (step,) = play(alarm(Delaying), (delta(row("a", 0)), at(10)))
+    assert changes([step], "at") == [(1, 1), (1, 5)]
+
+
 def test_at_the_end_of_the_input_a_chain_of_timers_ends() -> None:
     class Forever(Chain):
         def on_timer(self, timer: Timer, ctx: Context) -> Any:

@@ -83,3 +83,16 @@ def _read_back(schema: Schema, rows: list[dict[str, Any]]) -> None:
     keys = frame.select(key_text(frame, schema.names).alias("key"))["key"]
     fields: tuple[Field, ...] = schema.fields
     assert pl.DataFrame(key_columns(keys, fields)).to_dicts() == frame.to_dicts()
+
+
+BYTES = schema_of({"_key": "bytes", "value": "bytes"})
+RECORDS = pl.DataFrame({"_key": [b"a", b"b", None], "value": [b"1", None, b"3"]})
+
+
+def test_a_stream_of_bytes_keeps_records_without_a_key_or_a_value() -> None:
+    assert without_tombstones(RECORDS, Stream("t", BYTES)).equals(RECORDS)
+
+
+def test_in_a_table_of_bytes_a_record_without_a_value_deletes() -> None:
+    found = without_tombstones(RECORDS, Stream("t", BYTES, key=("_key",)))
+    assert found.rows() == [(b"a", b"1", 1), (b"b", None, -1)]

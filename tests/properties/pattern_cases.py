@@ -73,7 +73,11 @@ def a_case(seed: int, *, earlier: bool = True, most_rows: int = 12) -> Case:
     names = [step.name for step in pattern.steps]
     delay = timedelta(milliseconds=DISORDER)
     stream = Stream("in", COLUMNS, event_time="at", watermark=BoundedDisorder(delay))
-    match = Match(stream, ("key",), pattern, _measures(names, shape), skip, shape)
+    measures = _measures(names, shape)
+    if chance.random() < 0.7:
+        # Without a number matches are given as soon as they are known.
+        measures = tuple(measure for measure in measures if measure.name != "number")
+    match = Match(stream, ("key",), pattern, measures, skip, shape)
     rows = maker.rows(chance.randint(0, most_rows))
     oracle = Oracle(pattern, skip, maker.meanings)
     expected: list[Row] = []
@@ -81,7 +85,9 @@ def a_case(seed: int, *, earlier: bool = True, most_rows: int = 12) -> Case:
         mine = sorted((row for row in rows if row["key"] == key), key=lambda row: row["at"])
         for number, taken in enumerate(oracle.matches(mine), 1):
             expected += _results(mine, taken, names, number, shape)
-    return Case(match, tuple(rows), tuple(expected))
+    given = {*match.schema.names, "_time"}
+    asked = ({name: value for name, value in row.items() if name in given} for row in expected)
+    return Case(match, tuple(rows), tuple(asked))
 
 
 def ordered(rows: Sequence[Row]) -> list[str]:

@@ -63,9 +63,9 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def to_the_end(physical: Physical, home: Path, **options: bool) -> InlineRun:
+def to_the_end(physical: Physical, home: Path) -> InlineRun:
     """Run a program in this process, an event at a time, over what its input holds."""
-    settings = InlineOptions(until="end", **options)
+    settings = InlineOptions(until="end")
     run = InlineRun(physical, home=home, checkpoint=home / "job", options=settings)
     run.run()
     return run

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 import penstock as ps
+from penstock.config import StateKind
 from penstock.inline.item import Barrier
 from penstock.inline.run import InlineOptions, InlineRun
-from penstock.inline.state_store import StateKind
 from penstock.model.physical import Physical
 from tests.requirements.events import COLUMNS
 

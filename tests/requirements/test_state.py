@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
-from penstock.errors import StateError, UsageError
+from penstock.errors import RunError, StateError, UsageError
 from penstock.inline.changelog_store import state_topic
 from penstock.inline.run import InlineOptions, InlineRun, Report
 from tests.requirements.events import COLUMNS, event
@@ -215,7 +215,7 @@ def test_rows_that_a_crash_kept_from_a_store_are_brought_by_the_next_run(tmp_pat
     how = InlineOptions(until="caught up")
     dying = InlineRun(totals(store), home=tmp_path, checkpoint=tmp_path / "job", options=how)
     dying._deliveries.deliver = _dies  # type: ignore[method-assign]
-    with pytest.raises(ps.RunError, match="INLINE_FAILED"):
+    with pytest.raises(RunError, match="INLINE_FAILED"):
         dying.run()
     assert in_store(store, "SELECT * FROM sums") == []
     run(tmp_path, "local", store=store)

@@ -9,13 +9,15 @@ import pytest
 from penstock.errors import SchemaError
 from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.port import END_OF_TIME
+from penstock.kernel.record_key import key_text
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.model.expr import Column
 from penstock.model.physical import Physical
 from penstock.model.plan import Plan, Sink
+from penstock.model.source import Stream
 from penstock.model.stateless import Named, Project, Rekey
 from penstock.plan.planner import plan
-from penstock.spark import output
+from penstock.schema.annotation import schema_of
 from penstock.spark.aside import Staging, staged_outputs
 from penstock.spark.output import (
     Outlet,
@@ -100,7 +102,7 @@ def test_records_have_the_key_and_the_event_time_of_their_row() -> None:
 
 def test_several_keys_and_other_types_become_text() -> None:
     frame = pl.DataFrame({"a": [1], "b": ["x"], "c": [b"raw"]})
-    keys = [output.key_text(frame, names) for names in (("a",), ("a", "b"), ("c",))]
+    keys = [key_text(frame, names) for names in (("a",), ("a", "b"), ("c",))]
     assert [frame.select(key).item() for key in keys] == [b"1", b'{"a":1,"b":"x"}', b"raw"]
 
 
@@ -136,3 +138,42 @@ def test_letters_have_the_time_of_the_clock() -> None:
     outlet = outlets(program())["late:out-counts"]
     assert isinstance(outlet, Outlet)
     assert outlet.records(letters, clock=9).column("_timestamp").to_pylist() == [9]
+
+
+def raw(*, upsert: bool = False) -> Physical:
+    columns = schema_of({"_key": "bytes", "value": "bytes"})
+    sink = Sink(Stream("in", columns), "out", ("_key",), None, None, upsert=upsert, raw=True)
+    return plan(Plan("raw", (sink,)))
+
+
+RECORDS = pl.DataFrame(
+    {
+        "_key": [b"a", b"b", None],
+        "value": [b"1", b"2", None],
+        "_time": [5, 6, 7],
+        "_weight": pl.Series([1, -1, 1], dtype=pl.Int32),
+    }
+)
+
+
+def test_records_of_bytes_are_written_as_they_are(log: EmbeddedLog) -> None:
+    log.create_topic("in", partitions=3)
+    ensure_topics(log, raw())
+    assert (log.topic("out").partitions, log.topic("out").schema) == (3, None)
+    outlet = outlets(raw())["out-out"]
+    assert outlet.columns == ["value", "_key", "_time"]
+    table = outlet.records(RECORDS, clock=77)
+    assert table.select(["_key", "value", "_timestamp"]).to_pylist() == [
+        {"_key": b"a", "value": b"1", "_timestamp": 5},
+        {"_key": b"b", "value": b"2", "_timestamp": 6},
+        {"_key": None, "value": None, "_timestamp": 7},
+    ]
+    assert "_partition" not in table.column_names
+
+
+def test_a_table_of_bytes_has_tombstones_without_a_value() -> None:
+    table = outlets(raw(upsert=True))["out-out"].records(RECORDS.head(2), clock=77)
+    assert table.column("value").to_pylist() == [b"1", None]
+    same = RECORDS.with_columns(value=pl.lit(b"same"), _weight=pl.Series([1, 1, 1], dtype=pl.Int32))
+    again = outlets(raw(upsert=True))["out-out"].records(pl.concat([same, same]), clock=77)
+    assert again.column("value").to_pylist() == [b"same"] * 3

@@ -55,6 +55,8 @@ def _values(settings: Settings) -> dict[str, str | bool]:
         "home": str(settings.home),
         "spark.driver_memory": settings.spark_driver_memory,
         "spark.master": settings.spark_master,
+        "state.database": settings.state_database,
+        "state.store": settings.state_store,
     }
 
 

@@ -16,7 +16,16 @@ import typer
 
 import penstock
 from penstock.cli.output import examples, report, write_line
-from penstock.config import DEBUG, DRIVER_MEMORY, HOME, KEYS, MASTER, load_settings
+from penstock.config import (
+    DEBUG,
+    DRIVER_MEMORY,
+    HOME,
+    KEYS,
+    MASTER,
+    STATE_DATABASE,
+    STATE_STORE,
+    load_settings,
+)
 from penstock.errors import PenstockError, UsageError
 
 # One file a command group; each has `register(application)` and keeps heavy imports inside its
@@ -109,7 +118,7 @@ def _value(flag: str, left: Iterator[str]) -> str:
     return value
 
 
-def _penstock(
+def _penstock(  # noqa: PLR0913, PLR0917  # each parameter is a flag
     home: Annotated[
         str | None, typer.Option(HOME.flag, metavar="DIRECTORY", help=HOME.meaning)
     ] = None,
@@ -118,6 +127,13 @@ def _penstock(
     ] = None,
     driver_memory: Annotated[
         str | None, typer.Option(DRIVER_MEMORY.flag, metavar="SIZE", help=DRIVER_MEMORY.meaning)
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(STATE_STORE.flag, metavar="STORE", help=STATE_STORE.meaning)
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(STATE_DATABASE.flag, metavar="PLACE", help=STATE_DATABASE.meaning),
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG.flag, help=DEBUG.meaning)] = False,
     version: Annotated[

@@ -27,6 +27,8 @@ def register(application: typer.Typer) -> None:
             "penstock run shop.py:app --bounded",
             "penstock run shop.py --parallelism 4 --checkpoint /data/shop",
             "penstock run views.py --application shop",
+            "penstock run views.py --rebuild",
+            "penstock run views.py --here --store changelog",
         ),
     )(run)
 
@@ -54,15 +56,39 @@ def run(  # noqa: PLR0913  # each parameter is an option
             "--application", metavar="NAME", help="What its jobs and those of others are part of."
         ),
     ] = "",
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="Drop its state and results, and make them from the log."),
+    ] = False,
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="In this process, an event at a time and without Spark."),
+    ] = False,
     parallelism: ParallelismOption = None,
     buckets: BucketsOption = None,
     fuse: FuseOption = None,
 ) -> None:
     """Run a program until its input ends, `penstock jobs stop` or Ctrl-C."""
+    how = plan_settings(parallelism, buckets, fuse=fuse)
+    chosen = settings_of(context)
+    if here:
+        from penstock.inline.run import InlineOptions  # noqa: PLC0415  # only --here needs it
+
+        options = InlineOptions(
+            state=chosen.state_store,
+            database=chosen.state_database,
+            until="end" if bounded else "stopped",
+            rebuild=rebuild,
+        )
+        load_program(program).run_here(
+            home=chosen.home, checkpoint=checkpoint, options=options, settings=how
+        )
+        return
     load_program(program).run(
-        home=settings_of(context).home,
+        home=chosen.home,
         checkpoint=checkpoint,
         bounded=bounded or None,
-        settings=plan_settings(parallelism, buckets, fuse=fuse),
+        settings=how,
         application=application,
+        rebuild=rebuild,
     )

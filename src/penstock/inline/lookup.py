@@ -42,6 +42,8 @@ class Lookup:
         self._log.close()
 
     def _follow(self) -> None:
+        if self._topic not in self._log.topics():
+            return  # what is not there yet holds nothing
         for at, bounds in self._log.snapshot([self._topic]).items():
             offset = max(self._offsets.get(at, 0), bounds.start)
             while offset < bounds.end:

@@ -21,15 +21,17 @@ from typing import Literal
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
+from penstock.config import StateKind
 from penstock.connect.results import stored_tables
 from penstock.errors import RunError, UsageError
 from penstock.inline.choose_store import choose_store
 from penstock.inline.intake import Intake
 from penstock.inline.item import Barrier, Item, Span
 from penstock.inline.pending import Deliveries
+from penstock.inline.rebuild import forget_inline
 from penstock.inline.snapshot import Kept, Snapshots
 from penstock.inline.stage import LevelStage, Passing, Worker
-from penstock.inline.state_store import StateKind, StateStore
+from penstock.inline.state_store import StateStore
 from penstock.kernel.batch import Memory
 from penstock.kernel.parcel import Parcel
 from penstock.kernel.port import START_OF_TIME, Counts, Time
@@ -42,6 +44,7 @@ from penstock.model.physical import Physical
 from penstock.spark.input_schema import require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.output import ensure_topics, outlets
+from penstock.spark.rebuild import is_forgetting
 
 _PATIENCE = 0.05
 
@@ -63,6 +66,8 @@ class InlineOptions:
     trace: bool = False
     state: StateKind = "local"
     database: str = ""
+    rebuild: bool = False
+    """Whether state and results are dropped first, and made again from the topics."""
     partitions: frozenset[int] | None = None
 
 
@@ -101,6 +106,9 @@ class InlineRun:
         self._program = Program(physical)
         store = state or self._chosen(home, checkpoint)
         _require_surviving(store, self._options)
+        transaction = f"inline-{checkpoint.name}"
+        if self._options.rebuild or is_forgetting(checkpoint):
+            forget_inline(physical, self._out, checkpoint, store, transaction)
         self._snapshots = Snapshots(store, physical)
         require_inputs(self._log, physical)
         ensure_topics(input_log(self._out, physical), physical)
@@ -108,7 +116,7 @@ class InlineRun:
         self._deliveries = Deliveries(stored_tables(physical), _share(self._options))
         self._transaction: Transaction | None = None
         if self._options.exactly_once:
-            self._transaction = self._out.transaction(f"inline-{checkpoint.name}")
+            self._transaction = self._out.transaction(transaction)
         self._stopping = Event()
         self._failure: BaseException | None = None
         self.on_stored: Callable[[Mapping[TopicPartition, int]], None] = _tell_nobody

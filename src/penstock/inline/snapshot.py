@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
+from penstock.config import StateKind
 from penstock.errors import StateError
 from penstock.inline.item import Barrier
 from penstock.inline.pending import Pending, pending_bytes, read_pending
-from penstock.inline.state_store import Bucket, Cut, Found, StateKind, StateStore
+from penstock.inline.state_store import Bucket, Cut, Found, StateStore
 from penstock.kernel.batch import Memory
 from penstock.kernel.codec import decode, encode
 from penstock.kernel.port import State, Time

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
+from penstock.config import StateKind
 from penstock.log.port import Transaction
 
 Bucket: TypeAlias = tuple[str, int]
 """An operator, and the number of one of its buckets."""
-StateKind: TypeAlias = Literal["memory", "local", "changelog", "external"]
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """Patterns in the rows of each key, in the order of event time.
 
 A row waits until the watermark has passed it, since others may still come before it; rows that
-come after that are late. State: `pending` rows that wait, and `live`, the rows from the first
+come after that are late. A row that no step is like is let go at once where rows between
+steps do not matter. State: `pending` rows that wait, and `live`, the rows from the first
 start on that is not decided yet. Where conditions or results look at rows before a match,
 `history` holds the last rows of keys without such a start.
 """
@@ -69,7 +70,7 @@ class MatchOperator:
         return self._relation.keys
 
     def pack(self, rows: Frame, watermark: int) -> Frame:  # noqa: ARG002
-        """Leave rows as they are: each counts."""
+        """Leave rows as they are: the order of all of them counts."""
         return rows
 
     def step(self, state: State, delta: Frame, time: Time) -> Step:
@@ -78,12 +79,20 @@ class MatchOperator:
         late = (delta[TIME] < reached).fill_null(value=True)
         tables = {name: state.tables.get(name, empty) for name, empty in self._empty.items()}
         arrived = delta.filter(~late).select(tables[PENDING].columns)
+        passed = arrived.height
+        matters = self._finder.matters(arrived)
+        if matters is not None:
+            arrived = arrived.filter(matters)
         if arrived.height:
             tables[PENDING] = pl.concat([tables[PENDING], arrived])
         output = self._advance(tables, target) if target > reached else self._output
         held = {name: table for name, table in tables.items() if table.height}
         counts = Counts(
-            delta.height, arrived.height, late=delta.height - arrived.height, given=output.height
+            delta.height,
+            arrived.height,
+            filtered=passed - arrived.height,
+            late=delta.height - passed,
+            given=output.height,
         )
         refused = delta.filter(late).with_columns(pl.lit(_LATE).alias(REASON))
         return Step(

@@ -12,13 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penstock.kernel.match_automaton import GAP, NO_STEP, automaton_of
-from penstock.kernel.match_condition import Conditions
+from penstock.kernel.match_condition import EVERY_ROW, Conditions
 from penstock.kernel.match_expression import Workbook
 from penstock.kernel.match_order import Ordered
 from penstock.kernel.match_register import Sheet
 from penstock.kernel.match_thread import Threads
 from penstock.kernel.match_walk import NO_MATCH, Labels, Walk
-from penstock.kernel.port import END_OF_TIME, TIME
+from penstock.kernel.port import END_OF_TIME, TIME, Frame
 from penstock.model.match import Match, Skip
 from penstock.model.navigation import navigations_in
 from penstock.model.pattern_part import denied_in, until_in
@@ -70,6 +70,12 @@ class Finder:
             denied = (step.name for step in denied_in(pattern.body))
             names = (*self.steps, *denied, NO_STEP)
             self._threads = Threads(self.automaton, self._conditions, self._workbook, names)
+
+    def matters(self, rows: Frame) -> pl.Series | None:
+        """Say which rows can make a difference to any match; none where all can."""
+        if self.reach or not self._walk.ignores(EVERY_ROW):
+            return None
+        return self._conditions.bits(rows) != EVERY_ROW
 
     def find(self, ordered: Ordered, can_begin: NDArray[np.bool_], watermark: int) -> Found:
         """Find what the rows decide, once no row before the watermark is to come."""

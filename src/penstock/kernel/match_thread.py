@@ -7,34 +7,50 @@ remember the same the better one is enough, since what follows is the same for b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from penstock.kernel.match_automaton import ACCEPT, GAP, Automaton
+from penstock.kernel.match_automaton import ACCEPT, GAP, Automaton, Entry
 from penstock.kernel.match_condition import Conditions
-from penstock.kernel.match_expression import Registers, Workbook
+from penstock.kernel.match_expression import Ask, Registers, Workbook
 from penstock.kernel.match_register import Sheet
 from penstock.kernel.match_walk import NO_MATCH, Labels
 
 Way: TypeAlias = tuple[Any, int] | None
 """The places taken: the way before, and the last one."""
+Thread: TypeAlias = tuple[int, tuple[int, ...], Registers, Way]
+"""A place, the tests the next row must not pass, what is remembered, and the way so far."""
+_Add: TypeAlias = tuple[int, Callable[[Sheet, Any, int], Any]]
+"""The number of a register, and what one row more makes of it."""
 
 
-class Row(NamedTuple):
-    """A row by its bits and by its place in a sheet."""
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A test of a row: its bit, what is asked beside it, and what the row counts for then."""
 
-    bits: int
-    sheet: Sheet
-    at: int
+    bit: int
+    ask: Ask | None
+    adds: tuple[_Add, ...]
+
+    def passes(self, bits: int, sheet: Sheet, at: int, registers: Registers) -> bool:
+        if not bits & self.bit:
+            return False
+        if self.ask is None:
+            return True
+        return self.ask(sheet, at, _with(registers, self.adds, sheet, at)) is True
 
 
-class Thread(NamedTuple):
-    """A way to match that is still possible."""
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """How a place takes a row: bits it needs and forbids, and what must be asked."""
 
-    place: int
-    guards: tuple[int, ...]
-    registers: Registers
-    way: Way
+    needs: int
+    forbids: int
+    denied: tuple[_Test, ...]
+    ask: Ask | None
+    adds: tuple[_Add, ...]
+    after: tuple[Entry, ...]
 
 
 class Threads:
@@ -46,88 +62,102 @@ class Threads:
     def __init__(
         self, automaton: Automaton, conditions: Conditions, workbook: Workbook, steps: Sequence[str]
     ) -> None:
-        self._automaton = automaton
-        self._bits = [item.bit for item in conditions.all]
-        self._asks = [
+        asks = [
             None if item.dynamic is None else workbook.asked(item.dynamic, item.step)
             for item in conditions.all
         ]
-        self._owners = [steps.index(item.step) for item in conditions.all]
-        self._empty: Registers = tuple(item.empty for item in workbook.registers.values())
-        self._adds = [
-            [
-                register.add if not asked.steps or step in asked.steps else None
-                for asked, register in workbook.registers.items()
-            ]
+        adds = [
+            tuple(
+                (number, register.add)
+                for number, (asked, register) in enumerate(workbook.registers.items())
+                if not asked.steps or step in asked.steps
+            )
             for step in steps
         ]
+        self._tests = [
+            _Test(item.bit, ask, adds[steps.index(item.step)])
+            for item, ask in zip(conditions.all, asks, strict=True)
+        ]
+        self._moves = [
+            _Move(
+                self._tests[place.needs].bit,
+                sum({self._tests[test].bit for test in place.forbids if asks[test] is None}),
+                tuple(self._tests[test] for test in place.forbids if asks[test] is not None),
+                asks[place.needs],
+                () if place.step == GAP else adds[place.step],
+                after,
+            )
+            for place, after in zip(automaton.places, automaton.after, strict=True)
+        ]
+        self._empty: Registers = tuple(item.empty for item in workbook.registers.values())
+        self._first: list[Thread] = [(*entry, self._empty, None) for entry in automaton.first]
 
     def decide(
         self, bits: Sequence[int], sheet: Sheet, span: tuple[int, int], *, closed: bool
     ) -> Labels | None:
         """Give the preferred match of the rows in a span, or none while it may still change."""
         start, stop = span
-        threads = [Thread(*entry, self._empty, None) for entry in self._automaton.first]
-        best: Way = None
+        threads, best = self._first, None
         for at in range(start, stop):
-            threads, ended = self._advance(threads, Row(bits[at], sheet, at))
+            threads, ended = self._advance(threads, bits[at], sheet, at)
             best = ended or best
             if not threads:
                 return _labels(best)
         if not closed:
             return None
-        waiting = (thread.way for thread in threads if thread.place == ACCEPT)
+        waiting = (way for place, _, _, way in threads if place == ACCEPT)
         return _labels(next(waiting, best))
 
-    def _advance(self, threads: list[Thread], row: Row) -> tuple[list[Thread], Way]:
+    def _advance(
+        self, threads: list[Thread], bits: int, sheet: Sheet, at: int
+    ) -> tuple[list[Thread], Way]:
         """Give the threads after a row, and the best way that has ended, if one has."""
         following: list[Thread] = []
         seen: set[tuple[int, tuple[int, ...], Registers]] = set()
-        for thread in threads:
-            if any(self._passes(test, row, thread.registers) for test in thread.guards):
+        for place, guards, registers, way in threads:
+            if guards and self._guarded(guards, bits, sheet, at, registers):
                 continue
-            if thread.place == ACCEPT:
-                return following, thread.way
-            registers = self._taken(thread, row)
-            if registers is None:
+            if place == ACCEPT:
+                return following, way
+            move = self._moves[place]
+            taken = _taken(move, bits, sheet, at, registers)
+            if taken is None:
                 continue
-            way = (thread.way, thread.place)
-            for place, guards in self._automaton.after[thread.place]:
-                if place == ACCEPT and not guards:
-                    return following, way
-                if (place, guards, registers) not in seen:
-                    seen.add((place, guards, registers))
-                    following.append(Thread(place, guards, registers, way))
+            longer = (way, place)
+            for next_place, next_guards in move.after:
+                if next_place == ACCEPT and not next_guards:
+                    return following, longer
+                key = (next_place, next_guards, taken)
+                if key not in seen:
+                    seen.add(key)
+                    following.append((*key, longer))
         return following, None
 
-    def _taken(self, thread: Thread, row: Row) -> Registers | None:
-        """Give what is remembered when the row is taken; none where it cannot be."""
-        place = self._automaton.places[thread.place]
-        if not row.bits & self._bits[place.needs]:
-            return None
-        if any(self._passes(test, row, thread.registers) for test in place.forbids):
-            return None
-        registers = self._with(thread.registers, place.step, row)
-        ask = self._asks[place.needs]
-        return registers if ask is None or ask(row.sheet, row.at, registers) is True else None
+    def _guarded(
+        self, guards: tuple[int, ...], bits: int, sheet: Sheet, at: int, registers: Registers
+    ) -> bool:
+        return any(self._tests[test].passes(bits, sheet, at, registers) for test in guards)
 
-    def _passes(self, test: int, row: Row, registers: Registers) -> bool:
-        if not row.bits & self._bits[test]:
-            return False
-        ask = self._asks[test]
-        if ask is None:
-            return True
-        known = self._with(registers, self._owners[test], row)
-        return ask(row.sheet, row.at, known) is True
 
-    def _with(self, registers: Registers, step: int, row: Row) -> Registers:
-        """Give what is remembered with a row more of a step; rows of a gap do not count."""
-        if step == GAP or not registers:
-            return registers
-        return tuple(
-            held if add is None else add(row.sheet, held, row.at)
-            for add, held in zip(self._adds[step], registers, strict=True)
-        )
+def _taken(move: _Move, bits: int, sheet: Sheet, at: int, registers: Registers) -> Registers | None:
+    """Give what is remembered when the row is taken; none where it cannot be."""
+    if not bits & move.needs or bits & move.forbids:
+        return None
+    for test in move.denied:
+        if test.passes(bits, sheet, at, registers):
+            return None
+    known = _with(registers, move.adds, sheet, at)
+    return known if move.ask is None or move.ask(sheet, at, known) is True else None
+
+
+def _with(registers: Registers, adds: tuple[_Add, ...], sheet: Sheet, at: int) -> Registers:
+    """Give what is remembered with a row more."""
+    if not adds:
+        return registers
+    known = list(registers)
+    for number, add in adds:
+        known[number] = add(sheet, known[number], at)
+    return tuple(known)
 
 
 def _labels(way: Way) -> Labels:

@@ -29,19 +29,16 @@ class Node:
     """What may be next, and what the rows so far amount to.
 
     `mark` is 0 where nothing was decided. `before` is the entry of the node before that ended
-    the match there, once it was known that the row after it does not matter.
+    the match there, once it was known that the row after it does not matter. `at_end` is the
+    entry that ends the match if no row comes any more. Both are -1 where there is none.
     """
 
     entries: tuple[tuple[int, int], ...]
     mark: int
     before: int
+    at_end: int
     next: dict[int, Node] = field(default_factory=dict)
     origins: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    @property
-    def at_end(self) -> int:
-        """The entry that ends the match if no row comes any more; -1 if none does."""
-        return next((n for n, (place, _) in enumerate(self.entries) if place == ACCEPT), -1)
 
 
 class Walk:
@@ -63,6 +60,12 @@ class Walk:
     def starts(self) -> list[tuple[int, int]]:
         """Give the bits a row must have all of, and may have none of, to begin a match."""
         return [(self._needs[place], self._forbids[place]) for place, _ in self._first]
+
+    def ignores(self, bits: int) -> bool:
+        """Whether a row with these bits begins nothing and changes nothing, wherever it comes."""
+        following = (self._node(entries, -1) for entries in self._after)
+        begins = self._advance(self.root, bits).entries
+        return not begins and all(_same(node, self._advance(node, bits)) for node in following)
 
     def ends(
         self, bits: Sequence[int], span: tuple[int, int], *, closed: bool
@@ -132,14 +135,25 @@ class Walk:
         if key not in self._nodes:
             if len(self._nodes) > _MOST_NODES:
                 self._forget()
-            self._nodes[key] = Node(entries, _mark(entries, before), before)
+            self._nodes[key] = _node(entries, before)
         return self._nodes[key]
 
     def _forget(self) -> None:
         """Begin again with what is known, so that a strange pattern does not fill the memory."""
         self._nodes.clear()
-        self.root = Node(self._first, _mark(self._first, -1), -1)
+        self.root = _node(self._first, -1)
         self._nodes[self._first, -1] = self.root
+
+
+def _same(node: Node, following: Node) -> bool:
+    """Whether the same may be next; a match that has ended there is known already."""
+    left = tuple(entry for entry in node.entries if entry != (ACCEPT, 0))
+    return following.entries == left and following.before < 0
+
+
+def _node(entries: tuple[tuple[int, int], ...], before: int) -> Node:
+    ends = (number for number, (place, _) in enumerate(entries) if place == ACCEPT)
+    return Node(entries, _mark(entries, before), before, next(ends, -1))
 
 
 def _mark(entries: tuple[tuple[int, int], ...], before: int) -> int:

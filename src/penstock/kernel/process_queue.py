@@ -46,8 +46,9 @@ class Queue:
         heap, live = self._heap, self._live
         while heap and (clock if heap[0][0] else heap[0][1] <= time):
             rank, at, name = heappop(heap)
-            place = (rank, at)
-            if live.pop(_identity(rank, at, name), None) == place:
+            place, identity = (rank, at), _identity(rank, at, name)
+            if live.get(identity) == place:
+                del live[identity]
                 self._stuck = self._stuck + 1 if place <= self._latest else 0
                 self._latest = max(self._latest, place)
                 yield Timer(at, DOMAINS[rank], name or None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from penstock.errors import ModelError
+from penstock.model.coherence import check_window
 from penstock.model.join import Join
-from penstock.model.join_bound import AsOf, Whole
+from penstock.model.join_bound import AsOf, SameWindow, Whole
 from penstock.model.relation import Relation
 from penstock.model.table_key import table_key
 from penstock.model.versions import VALID_FROM, versions_below
@@ -26,6 +27,9 @@ def check_join(join: Join) -> None:
         case AsOf() as bound:
             _require_lookup(join, table_key(join.right), join.right)
             _require_unmet_rows(join, bound)
+        case SameWindow(window):
+            for relation in join.inputs:
+                check_window(window, relation.schema, retracts=False, site=join.site)
         case _:
             return
 

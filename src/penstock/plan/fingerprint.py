@@ -63,7 +63,10 @@ def _layout(relation: Stateful) -> tuple[object, ...]:
     kind = type(relation).__name__
     if isinstance(relation, Process):
         # What it remembers is declared, and migrated where the declaration changed.
-        types = tuple((key, relation.source.schema.field(key).type) for key in relation.keys)
+        known = relation.source.schema
+        # Rows that wait for the watermark are kept whole.
+        names = known.names if relation.in_order else relation.keys
+        types = tuple((name, known.field(name).type) for name in names)
         return (kind, _own(relation), types)
     if isinstance(relation, Join):
         sides = tuple(

@@ -52,6 +52,9 @@ def _waited(step: Stateful) -> timedelta:
     match step:
         case Match():
             return step.pattern.within or _NOTHING
+        case Join(bound=Interval(_, after), how="semi"):
+            # A row comes with its first partner, and by its own time.
+            return max(_NOTHING, after)
         case Join(bound=Interval(before, after)) if not step.eager:
             waits = [after] if step.keeps_left else []
             waits += [before] if step.keeps_right else []

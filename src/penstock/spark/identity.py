@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
@@ -69,7 +68,7 @@ def _with_states(files: JobFiles, known: Identity, physical: Physical) -> Identi
     """Let processes remember something else from now on, where what is stored can become it."""
     require_fitting_forms(known.states, physical)
     forms = state_forms(physical)
-    if json.loads(json.dumps(forms)) == known.states:
+    if forms == known.states:
         return known
     changed = replace(known, states=forms)
     keep_identity(files, changed)

@@ -31,6 +31,7 @@ from penstock.spark.program_progress import program_progress
 from penstock.spark.program_sink import ProgramSink
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
+from penstock.spark.rebuild import forget, is_forgetting
 from penstock.spark.session import spark_session
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
@@ -79,6 +80,8 @@ def start(  # noqa: PLR0913  # all but the program are by name
     A `bounded` one takes what its topics hold now, closes every window and ends, as
     `until="end"` says; see `spark.program_options` for others.
     """
+    if is_forgetting(Path(checkpoint)):
+        forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
     files = current_files(Path(checkpoint))
     identity = identify(files, physical)
     kept = identity.applied(physical)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
@@ -17,11 +18,14 @@ Forms: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 
 def state_forms(physical: Physical) -> Forms:
     """Give what the processes of a program declare."""
-    return {
+    forms = {
         keyed.id: [_form(field) for field in keyed.relation.state]
         for keyed in physical.operators
         if isinstance(keyed.relation, Process)
     }
+    # As they are read back: there are no tuples in a file.
+    found: Forms = json.loads(json.dumps(forms))
+    return found
 
 
 def require_fitting_forms(before: Forms, physical: Physical) -> None:

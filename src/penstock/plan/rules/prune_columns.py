@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, columns_of
 from penstock.model.join import Join, Pick
-from penstock.model.join_bound import AsOf
+from penstock.model.join_bound import AsOf, SameWindow
 from penstock.model.match import Match
 from penstock.model.physical import Stateful
 from penstock.model.plan import Plan
@@ -17,6 +18,7 @@ from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Named, Project, Union
 from penstock.model.versions import VALID_FROM, VALID_TO, versions_below
+from penstock.model.window import Session
 from penstock.plan.reads import reads
 from penstock.plan.rebuild import with_inputs
 
@@ -85,7 +87,15 @@ def _joined(step: Join, given: frozenset[str], port: int) -> frozenset[str]:
     if port == 1 and isinstance(step.bound, AsOf) and versions_below(step.right) is not None:
         # A row that tells when it is valid is looked up by that.
         names |= {VALID_FROM, VALID_TO}
-    return frozenset(name for name in names if name is not None).union(keys)
+    return frozenset(name for name in names if name is not None).union(keys, _gap(step))
+
+
+def _gap(step: Join) -> frozenset[str]:
+    """Give the columns of both sides that say how long a session waits for the next row."""
+    if isinstance(step.bound, SameWindow) and isinstance(step.bound.window, Session):
+        gap = step.bound.window.gap
+        return frozenset() if isinstance(gap, timedelta) else frozenset(columns_of(gap))
+    return frozenset()
 
 
 def _spare(source: Relation) -> str:
