@@ -15,9 +15,11 @@ from penstock.testing.driver import TestDriver
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "img"
 WIDTH, LEFT, SECOND = 780, 110, 24
+_NEAR = 2.6
+"""Seconds that a label needs for itself."""
 _STYLE = (
     "text{font:12px sans-serif;fill:#1f2937}.axis{stroke:#9ca3af}.lane{stroke:#e5e7eb}"
-    ".pair{stroke:#16a34a;stroke-width:1.5}.span{fill:#dbeafe}.alone{fill:#fde68a}"
+    ".pair{stroke:#16a34a;stroke-width:1.5}.span{fill:#dbeafe;stroke:#93c5fd}.alone{fill:#fde68a}"
     ".gone{fill:#fecaca}"
 )
 
@@ -61,12 +63,12 @@ class Lanes:
             f' aria-label="{escape(self.title)}"><style>{_STYLE}</style>',
             f'<text x="10" y="20" font-weight="bold">{escape(self.title)}</text>',
         ]
-        for bar_ in self.bars:
-            x, y = _x(bar_.start), _y(bar_.lane)
+        for number, bar_ in enumerate(self.bars):
+            x, y = _x(bar_.start), _y(bar_.lane) + 3 * (number % 4)
             wide = _x(bar_.end) - x
             parts.append(
-                f'<rect class="{bar_.style}" x="{x:g}" y="{y - 20}" width="{wide:g}" height="40"'
-                f' opacity="0.7"/><text x="{x + 3:g}" y="{y - 8}" font-size="10">'
+                f'<rect class="{bar_.style}" x="{x:g}" y="{y - 22}" width="{wide:g}" height="34"'
+                f' opacity="0.7"/><text x="{x + 3:g}" y="{y - 10}" font-size="10">'
                 f"{escape(bar_.label)}</text>"
             )
         for lane, name in enumerate(self.names):
@@ -78,7 +80,7 @@ class Lanes:
                 f'<line class="pair" x1="{_x(one.second):g}" y1="{_y(one.lane)}"'
                 f' x2="{_x(other.second):g}" y2="{_y(other.lane)}"/>'
             )
-        parts += [_drawn(dot) for dot in self.dots]
+        parts += _drawn(self.dots)
         parts += [_tick(second, height - 16) for second in range(0, 28, 4)]
         return "\n".join([*parts, "</svg>"])
 
@@ -91,13 +93,25 @@ def _y(lane: int) -> int:
     return 60 + 60 * lane
 
 
-def _drawn(dot: Dot) -> str:
-    x, y = _x(dot.second), _y(dot.lane)
-    colour = {"alone": "#d97706", "gone": "#dc2626"}.get(dot.style, "#2563eb")
-    return (
-        f'<circle cx="{x:g}" cy="{y}" r="5" fill="{colour}"/>'
-        f'<text x="{x + 6:g}" y="{y + 16}" font-size="10">{escape(dot.label)}</text>'
-    )
+def _drawn(dots: Sequence[Dot]) -> list[str]:
+    """Draw dots; those at one place are one, with their labels below each other."""
+    places: dict[tuple[int, float], list[Dot]] = {}
+    for dot in sorted(dots, key=lambda item: item.second):
+        places.setdefault((dot.lane, dot.second), []).append(dot)
+    parts, last = [], dict.fromkeys((lane for lane, _ in places), (-10.0, False))
+    for (lane, second), found in places.items():
+        x, y = _x(second), _y(lane)
+        before, was_above = last[lane]
+        above = second - before < _NEAR and not was_above
+        last[lane] = (second, above)
+        colour = {"alone": "#d97706", "gone": "#dc2626"}.get(found[-1].style, "#2563eb")
+        parts.append(f'<circle cx="{x:g}" cy="{y}" r="5" fill="{colour}"/>')
+        for number, dot in enumerate(found):
+            line = y - 8 - 11 * number if above else y + 16 + 11 * number
+            parts.append(
+                f'<text x="{x + 5:g}" y="{line}" font-size="10">{escape(dot.label)}</text>'
+            )
+    return parts
 
 
 def _tick(second: int, y: int) -> str:
