@@ -106,19 +106,22 @@ def _table(app: ps.App, topic: str) -> Table:
 
 
 def _native_stream_stream(stage: Stage) -> DataFrame:
-    return _native_paid(stage.stream("orders", files=PARTITIONS), stage)
+    return _native_paid(_native_orders(stage), stage)
 
 
 def _native_deduplicated(stage: Stage) -> DataFrame:
-    orders = stage.stream("orders", files=PARTITIONS).withWatermark("at", _LATENESS)
-    return _native_paid(orders.dropDuplicatesWithinWatermark(["order"]), stage)
+    return _native_paid(_native_orders(stage).dropDuplicatesWithinWatermark(["order"]), stage)
+
+
+def _native_orders(stage: Stage) -> DataFrame:
+    return stage.stream("orders", files=PARTITIONS).withWatermark("at", _LATENESS)
 
 
 def _native_paid(orders: DataFrame, stage: Stage) -> DataFrame:
     payments = stage.stream("payments", files=PARTITIONS).withColumnsRenamed(
         {"user": "payer", "at": "paid_at"}
     )
-    return orders.withWatermark("at", _LATENESS).join(
+    return orders.join(
         payments.withWatermark("paid_at", _LATENESS),
         (f.col("user") == f.col("payer"))
         & (f.col("paid_at") >= f.col("at"))
@@ -177,8 +180,9 @@ def run(scale: Scale) -> Result:
             for topic in TOPICS:
                 write_rows(home, topic, sizes.batches, sizes.batch)
             write_all_users(home)
+            stage = Stage(spark, home)
             measured = {
-                shape: _by_turns(shape, Stage.at(spark, home, sizes.rows(shape)), sizes.runs)
+                shape: _by_turns(stage.with_batches_of(sizes.rows(shape)), shape, sizes.runs)
                 for shape in _SHAPES
             }
     finally:
@@ -206,7 +210,7 @@ def run(scale: Scale) -> Result:
     )
 
 
-def _by_turns(shape: _Shape, stage: Stage, runs: int) -> list[_Measured]:
+def _by_turns(stage: Stage, shape: _Shape, runs: int) -> list[_Measured]:
     stage.ours(shape.ours)
     if shape.native is None:
         return [(stage.ours(shape.ours), None) for _ in range(runs)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -35,13 +35,12 @@ class Stage:
 
     spark: SparkSession
     home: Path
-    batch: int
-    numbers: Iterator[int]
+    batch: int | None = None
+    numbers: Iterator[int] = field(default_factory=count)
 
-    @classmethod
-    def at(cls, spark: SparkSession, home: Path, batch: int) -> Stage:
-        """Give a stage on which nothing has run yet."""
-        return cls(spark, home, batch, count())
+    def with_batches_of(self, rows: int) -> Stage:
+        """Let programs take so many rows a batch."""
+        return replace(self, batch=rows)
 
     def ours(self, build: Build) -> Taken:
         """Run a program over all its topics hold."""

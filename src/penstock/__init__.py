@@ -127,6 +127,10 @@ if TYPE_CHECKING:
         map_state,
         value_state,
     )
+    from penstock.front.dsl.static import (
+        spark_table,
+        static,
+    )
     from penstock.front.dsl.stream import (
         Stream,
         Table,
@@ -347,10 +351,12 @@ __all__ = [
     "skip_to_last",
     "skip_to_next_row",
     "sliding",
+    "spark_table",
     "split",
     "sqlite",
     "sqrt",
     "starts_with",
+    "static",
     "stddev",
     "step",
     "substring",
@@ -398,6 +404,7 @@ _NAMES = {
     "penstock.front.dsl.processes": "Processor punctuate",
     "penstock.front.dsl.refinements": "accumulating discarding retracting",
     "penstock.front.dsl.states": "list_state map_state value_state",
+    "penstock.front.dsl.static": "spark_table static",
     "penstock.front.dsl.stream": "Stream Table",
     "penstock.front.dsl.triggers": (
         "after after_delay after_rows aligned all_of any_of at_watermark continued each_batch "

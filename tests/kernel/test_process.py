@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.processes import Processor
@@ -19,6 +20,7 @@ from tests.kernel.processes import a_process, an_operator
 class Sum(Processor[Any]):
     total = value_state(int, default=0)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Iterator[Row]:
         self.total.value += row["n"]
         yield {"key": ctx.key, "total": self.total.value}
@@ -55,6 +57,7 @@ def test_what_no_row_touches_is_handed_on_as_it_is() -> None:
     class Two(Sum):
         other = value_state(str)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             if row["mark"]:
                 self.other.value = "seen"
@@ -90,6 +93,7 @@ def test_the_key_is_a_tuple_where_it_is_not_one_column(
     keys: tuple[str, ...], expected: tuple[object, ...]
 ) -> None:
     class Told(Sum):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.total.value += 1
             return {"key": repr(ctx.key), "total": self.total.value}
@@ -162,6 +166,7 @@ class Everything(Processor[Any]):
     by_name = map_state(str, int)
     lists = map_state(int, "array<int64>")
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         n = row["n"]
         self.value.value += n
@@ -243,10 +248,9 @@ def test_what_a_generator_gave_before_it_raised_is_not_given() -> None:
         (5, "RESULT_COLUMN"),
     ],
 )
-def test_a_result_that_does_not_fit_makes_its_row_a_dead_letter(
-    result: object, error: str
-) -> None:
+def test_a_result_that_does_not_fit_makes_its_row_a_dead_letter(result: object, error: str) -> None:
     class Sometimes(Sum):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.total.value += row["n"]
             return result if row["mark"] else {"key": ctx.key, "total": self.total.value}
@@ -263,14 +267,15 @@ def test_a_value_that_does_not_fit_its_state_makes_its_row_a_dead_letter() -> No
     class Confused(Sum):
         names = map_state(int, str)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.names[row["n"]] = "x"
             if row["mark"]:
-                self.total.value = "many"
+                self.total.value = "many"  # type: ignore[assignment]
             if row["x"]:
-                self.names[0] = 5
+                self.names[0] = 5  # type: ignore[assignment]
 
-    rows = [{"n": 1}, {"n": 2, "mark": True}, {"n": 3, "x": 1.0}, {"n": 4}]
+    rows: list[Row] = [{"n": 1}, {"n": 2, "mark": True}, {"n": 3, "x": 1.0}, {"n": 4}]
     (step,) = play(an_operator(Confused), (delta(*({"key": "a", **row} for row in rows)), NEVER))
     assert step.counts.dead == 2
     assert step.dead is not None
@@ -318,6 +323,7 @@ def test_weights_tell_which_rows_are_taken_back() -> None:
     class Balance(Sum):
         changelog = True
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.total.value += ctx.weight * row["n"]
             return {"key": ctx.key, "total": self.total.value}
@@ -347,6 +353,7 @@ def test_a_state_may_be_of_a_class_of_the_users() -> None:
         stops = list_state(Place)
         cities = map_state(str, Place)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             person = self.person.value or Person(ctx.key, [])
             person.places.append(Place("here", row["n"]))
@@ -372,6 +379,7 @@ def test_a_state_of_structs_may_be_changed_in_place() -> None:
         seen = value_state("struct<n: int64>", default={"n": 0})
         lists = map_state(str, "array<int64>")
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.seen.value["n"] += 1
             self.lists.setdefault("a", []).append(row["n"])
@@ -390,6 +398,7 @@ def test_a_key_column_may_be_named_like_those_of_a_table() -> None:
     class Count(Processor[Any]):
         n = value_state(int, default=0)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.n.value += 1
             ctx.set_timer(5, name="x")

@@ -123,7 +123,12 @@ def test_the_rows_of_a_key_that_makes_it_raise_are_dead_letters_and_its_state_st
     steps = play(
         a_batch_operator(careful, state=TOTAL),
         (delta(*({"key": key, "n": 1} for key in "abcde")), NEVER),
-        (delta(*({"key": key, "n": n} for key, n in zip("abcbe", (1, -1, 1, 1, 1), strict=True))), NEVER),
+        (
+            delta(
+                *({"key": key, "n": n} for key, n in zip("abcbe", (1, -1, 1, 1, 1), strict=True))
+            ),
+            NEVER,
+        ),
     )
     assert steps[1].counts == Counts(taken=5, passed=3, dead=2, given=3)
     assert changes(steps[1:], "key", "total") == [(1, "a", 2), (1, "c", 2), (1, "e", 2)]
@@ -144,8 +149,8 @@ def test_a_result_without_a_declared_column_makes_dead_letters() -> None:
 @pytest.mark.parametrize(
     ("function", "code"),
     [
-        (lambda rows, state: rows, "FUNCTION_RESULT"),
-        (lambda rows, state: (rows, 5), "FUNCTION_RESULT"),
+        (lambda rows, _: rows, "FUNCTION_RESULT"),
+        (lambda rows, _: (rows, 5), "FUNCTION_RESULT"),
         (lambda rows, state: (rows.with_columns(total=1), state.vstack(state)), "FUNCTION_RESULT"),
         (
             lambda rows, state: (rows.with_columns(total=1), state.with_columns(key=pl.lit("z"))),

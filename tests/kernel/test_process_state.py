@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typing_extensions import override
 
 from penstock.errors import StateError
 from penstock.front.dsl.processes import Processor
@@ -26,6 +27,7 @@ class Remembers(Processor[Any]):
     items = list_state(int, ttl="10ms")
     names = map_state(str, int, ttl="10ms")
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         told = f"{self.value.value} {list(self.items)} {dict(self.names)}"
         if row["mark"]:
@@ -68,13 +70,12 @@ def test_what_is_outlived_is_removed_when_the_watermark_passes() -> None:
         (delta(), Time(15, 0)),
     )
     assert [step.state.rows for step in steps] == [6, 3, 0]
-    assert steps[1].state.tables["value"].to_dicts() == [
-        {"key": "b", "value": 1, "_written": 5}
-    ]
+    assert steps[1].state.tables["value"].to_dicts() == [{"key": "b", "value": 1, "_written": 5}]
 
 
 def test_a_row_that_fails_does_not_keep_a_state_alive() -> None:
     class Failing(Remembers):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             found = super().process(row, ctx)
             if row["n"] == 13:
@@ -91,21 +92,21 @@ def test_a_row_that_fails_does_not_keep_a_state_alive() -> None:
         "None [] {}",
         "1 [1] {'1': 1}",
     ]
-    assert step.state.tables["names"].to_dicts() == [
-        {"key": "a", "value": {"1": 1}, "_written": 0}
-    ]
+    assert step.state.tables["names"].to_dicts() == [{"key": "a", "value": {"1": 1}, "_written": 0}]
 
 
 def test_a_timer_sees_what_is_there_at_its_time_and_one_of_the_clock_at_the_watermark() -> None:
     class Timed(Processor[Any]):
         value = value_state(int, ttl="10ms")
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.value.value = row["n"]
             ctx.set_timer(ctx.time + 9)
             ctx.set_timer(ctx.time + 10)
             ctx.set_timer(500, domain="processing")
 
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             return {"key": f"{timer.time} {self.value.value}"}
 
@@ -119,6 +120,7 @@ def test_lists_and_maps_do_all_that_those_of_python_do() -> None:
         items = list_state(int)
         names = map_state(str, int)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.items.extend([3, 1, 2])
             self.items.insert(1, 9)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from penstock.front.dsl.processes import Processor, punctuate
 from penstock.front.dsl.states import list_state, value_state
@@ -18,9 +19,11 @@ AT = {"key": str, "at": int, "what": str}
 class Alarm(Processor[Any]):
     """Sets a timer for `n`, named by the row's mark, and tells when it fires."""
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         ctx.set_timer(row["n"], name="it" if row["mark"] else None)
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         return {"key": ctx.key, "at": timer.time, "what": timer.name or timer.domain}
 
@@ -60,6 +63,7 @@ def test_the_state_is_gone_with_the_last_timer() -> None:
 
 def test_a_timer_that_is_due_when_it_is_set_fires_after_the_rows() -> None:
     class Late(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(row["n"])
             return {"key": ctx.key, "at": -1, "what": "row"}
@@ -69,9 +73,7 @@ def test_a_timer_that_is_due_when_it_is_set_fires_after_the_rows() -> None:
 
 
 def test_a_timer_without_a_name_is_there_once_for_each_time() -> None:
-    steps = play(
-        alarm(), (delta(row("a", 8), row("a", 8)), at(0)), (delta(row("a", 8)), at(8))
-    )
+    steps = play(alarm(), (delta(row("a", 8), row("a", 8)), at(0)), (delta(row("a", 8)), at(8)))
     assert changes(steps, "at") == [(1, 8)]
 
 
@@ -87,6 +89,7 @@ def test_a_timer_with_a_name_replaces_the_one_before() -> None:
 
 def test_timers_are_deleted_by_name_or_by_time() -> None:
     class Undone(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(10)
             ctx.set_timer(11)
@@ -108,6 +111,7 @@ def test_timers_are_deleted_by_name_or_by_time() -> None:
 
 def test_the_timer_of_a_row_that_fails_is_not_set() -> None:
     class Failing(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(5)
             ctx.set_timer(7, name="it")
@@ -128,10 +132,12 @@ def test_a_timer_of_the_clock_fires_before_the_rows_and_asks_to_be_woken() -> No
     class Clocked(Alarm):
         seen = value_state(int, default=0)
 
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             self.seen.value += 1
             ctx.set_timer(row["n"], domain="processing")
 
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             return {"key": f"{timer.domain} {ctx.clock}", "at": timer.time, "what": self.seen.value}
 
@@ -152,6 +158,7 @@ def test_a_timer_of_the_clock_fires_before_the_rows_and_asks_to_be_woken() -> No
 
 def test_a_timer_of_the_clock_that_is_due_when_a_row_sets_it_fires_in_the_same_step() -> None:
     class Clocked(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(row["n"], domain="processing")
 
@@ -165,10 +172,12 @@ class Chain(Processor[Any]):
 
     left = value_state(int, default=0)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.left.value = row["n"]
         ctx.set_timer(ctx.time + 10)
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         if self.left.value:
             self.left.value -= 1
@@ -177,9 +186,7 @@ class Chain(Processor[Any]):
 
 
 def test_timers_that_timers_set_fire_in_the_same_step_where_they_are_due() -> None:
-    steps = play(
-        alarm(Chain), (delta(row("a", 5), row("b", 5, t=5)), at(35)), (delta(), at(1000))
-    )
+    steps = play(alarm(Chain), (delta(row("a", 5), row("b", 5, t=5)), at(35)), (delta(), at(1000)))
     assert changes(steps[:1], "key", "at") == [
         (1, "a", 10),
         (1, "b", 15),
@@ -193,12 +200,14 @@ def test_timers_that_timers_set_fire_in_the_same_step_where_they_are_due() -> No
 
 def test_a_timer_may_take_back_one_that_is_due_too() -> None:
     class Cancelling(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(1)
             ctx.set_timer(2)
             ctx.set_timer(3, name="it")
             ctx.set_timer(4, name="other")
 
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             if timer.time == 1:
                 ctx.delete_timer(2)
@@ -214,10 +223,12 @@ def test_a_timer_may_take_back_one_that_is_due_too() -> None:
 
 def test_a_timer_may_put_off_one_that_is_due_too() -> None:
     class Delaying(Alarm):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(1)
             ctx.set_timer(3, name="it")
 
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             if timer.time == 1:
                 ctx.set_timer(5, name="it")
@@ -229,6 +240,7 @@ def test_a_timer_may_put_off_one_that_is_due_too() -> None:
 
 def test_at_the_end_of_the_input_a_chain_of_timers_ends() -> None:
     class Forever(Chain):
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             ctx.set_timer(timer.time + 10)
             return {"key": ctx.key, "at": timer.time, "what": str(ctx.ended)}
@@ -250,6 +262,7 @@ def test_at_the_end_of_the_input_a_chain_of_timers_ends() -> None:
 
 def test_timers_that_set_one_another_without_end_are_called_off() -> None:
     class Stuck(Alarm):
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             ctx.set_timer(timer.time)
 
@@ -263,6 +276,7 @@ def test_a_timer_that_raises_is_a_letter_with_its_key_and_leaves_no_trace() -> N
     class Failing(Alarm):
         fired = list_state(int)
 
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             self.fired.append(timer.time)
             if timer.time == 2:
@@ -288,6 +302,7 @@ def test_a_timer_that_raises_is_a_letter_with_its_key_and_leaves_no_trace() -> N
 
 def test_a_result_of_a_timer_that_does_not_fit_is_a_letter() -> None:
     class Misfit(Alarm):
+        @override
         def on_timer(self, timer: Timer, ctx: Context) -> Any:
             return {"key": ctx.key, "at": "x" if timer.time == 2 else timer.time, "what": ""}
 
@@ -301,7 +316,7 @@ def test_a_result_of_a_timer_that_does_not_fit_is_a_letter() -> None:
     ("ask", "code"),
     [
         (lambda ctx: ctx.set_timer(1.5), "TIMER_TIME"),
-        (lambda ctx: ctx.set_timer(True), "TIMER_TIME"),  # noqa: FBT003
+        (lambda ctx: ctx.set_timer(True), "TIMER_TIME"),
         (lambda ctx: ctx.set_timer(1, domain="clock"), "TIMER_DOMAIN"),
         (lambda ctx: ctx.delete_timer(1, domain="clock"), "TIMER_DOMAIN"),
         (lambda ctx: ctx.delete_timer(), "TIMER_DELETE"),
@@ -309,7 +324,7 @@ def test_a_result_of_a_timer_that_does_not_fit_is_a_letter() -> None:
     ],
 )
 def test_what_makes_no_sense_of_a_timer_is_refused(ask: Any, code: str) -> None:  # noqa: ANN401
-    (step,) = play(alarm(lambda row, state, ctx: ask(ctx)), (delta(row("a", 1)), NEVER))
+    (step,) = play(alarm(lambda *given: ask(given[-1])), (delta(row("a", 1)), NEVER))
     assert step.dead is not None
     assert code in step.dead["error"][0]
 
@@ -319,6 +334,7 @@ def test_a_timer_that_nobody_hears_is_a_letter() -> None:
         ctx.set_timer(1)
 
     class Deaf(Processor[Any]):
+        @override
         def process(self, row: Row, ctx: Context) -> Any:
             ctx.set_timer(1)
 
@@ -344,11 +360,12 @@ def test_a_function_may_have_one_for_timers_beside_it() -> None:
 class Report(Processor[Any]):
     total = value_state(int, default=0)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.total.value += row["n"]
 
     @punctuate(every="10ms")
-    def report(self, timer: Timer, ctx: Context) -> Any:
+    def report(self, timer: Timer, ctx: Context) -> Row:
         return {"key": ctx.key, "at": timer.time, "what": str(self.total.value)}
 
 
@@ -383,8 +400,9 @@ def test_a_punctuation_goes_on_while_the_key_remembers_something() -> None:
 
 def test_a_punctuation_by_the_clock_leaves_out_what_it_missed() -> None:
     class ByClock(Report):
+        @override
         @punctuate(every="10ms", domain="processing")
-        def report(self, timer: Timer, ctx: Context) -> Any:
+        def report(self, timer: Timer, ctx: Context) -> Row:
             return {"key": ctx.key, "at": timer.time, "what": str(ctx.clock)}
 
     steps = play(
@@ -403,11 +421,13 @@ class Ordered(Processor[Any]):
     in_order = True
     seen = list_state(int)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.seen.append(row["n"])
         ctx.set_timer(ctx.time + 10)
         return {"key": ctx.key, "at": ctx.time, "what": "row"}
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         seen = ",".join(map(str, self.seen))
         return {"key": ctx.key, "at": timer.time, "what": seen}

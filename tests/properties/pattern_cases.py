@@ -40,6 +40,12 @@ NAMES = ("a", "b", "c")
 DENIED = "x"
 DISORDER = 4
 Value: TypeAlias = Callable[[Sequence[Row], int, Taken], Any]
+FOLDS: dict[str, Callable[[list[int]], float]] = {
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "avg": lambda values: sum(values) / len(values),
+}
 COMPARISONS = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -103,6 +109,7 @@ class _Maker:
         self._earlier = earlier
         self.meanings: dict[Expr, Holds] = {}
         self._within = chance.choice((None, 3, 6, 12))
+        self._relaxed = chance.random() < 0.3
         self._steps = {name: PatternStep(name, self._maybe()) for name in (*NAMES, DENIED)}
 
     def pattern(self) -> Pattern:
@@ -146,7 +153,8 @@ class _Maker:
         parts = [self._part(depth)]
         for _ in range(self._chance.randint(1, 2)):
             denied = self._steps[DENIED]
-            link = self._chance.choice(("next", "next", "gap", "any", "without", "not next"))
+            links = ("gap", "any", "without", "gap", "next", "next", "not next")
+            link = self._chance.choice(links[:4] if self._relaxed else links[1:])
             between: dict[str, Part] = {
                 "gap": Gap(),
                 "any": Gap("any"),
@@ -166,17 +174,19 @@ class _Maker:
     def _times(self, depth: int) -> Part:
         least = self._chance.choice((0, 0, 1, 1, 2))
         most = self._chance.choice((None, None, max(1, least), least + 1, least + 2))
+        gaps = (Gap(), Gap("any"), None, None)
         return Times(
             self._part(depth),
             least,
             most,
             greedy=self._chance.random() < 0.6,
-            apart=self._chance.choice((None, None, Gap(), Gap("any"))),
+            apart=self._chance.choice(gaps[:2] if self._relaxed else gaps),
             until=self._condition() if self._chance.random() < 0.15 else None,
         )
 
     def _maybe(self) -> Expr | None:
-        return None if self._chance.random() < 0.15 else self._condition()
+        always = self._relaxed or self._chance.random() >= 0.15
+        return self._condition() if always else None
 
     def _condition(self) -> Expr:
         compare = self._chance.choice(list(COMPARISONS))
@@ -231,22 +241,25 @@ def _value(
     """What a navigation gives after rows were taken; rows `within` older are not looked at."""
     places = [place for step, place, _ in taken if not navigation.steps or step in navigation.steps]
     if navigation.function in ("first", "last"):
-        turned = places if navigation.function == "first" else places[::-1]
-        if navigation.offset >= len(turned):
-            return None
-        place = turned[navigation.offset]
-        before = place - navigation.back
-        known = before >= 0
-        if known and within is not None:
-            known = rows[place]["at"] - rows[before]["at"] < within
-        return rows[before]["v"] if known else None
-    if navigation.of is None:
-        return len(places)
+        return _of_one_row(navigation, rows, places, within)
     values = [rows[place]["v"] for place in places if rows[place]["v"] is not None]
     if navigation.function == "count":
-        return len(values)
-    folds = {"sum": sum, "min": min, "max": max, "avg": lambda found: sum(found) / len(found)}
-    return folds[navigation.function](values) if values else None
+        return len(places if navigation.of is None else values)
+    return FOLDS[navigation.function](values) if values else None
+
+
+def _of_one_row(
+    navigation: Navigation, rows: Sequence[Row], places: list[int], within: int | None
+) -> Any:  # noqa: ANN401
+    turned = places if navigation.function == "first" else places[::-1]
+    if navigation.offset >= len(turned):
+        return None
+    place = turned[navigation.offset]
+    before = place - navigation.back
+    known = before >= 0
+    if known and within is not None:
+        known = rows[place]["at"] - rows[before]["at"] < within
+    return rows[before]["v"] if known else None
 
 
 def _compared(word: str, one: Value, other: Value) -> Holds:

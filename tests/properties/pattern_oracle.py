@@ -23,7 +23,6 @@ from penstock.model.pattern_part import (
     Part,
     PatternStep,
     Times,
-    may_be_empty,
 )
 
 Row: TypeAlias = dict[str, Any]
@@ -128,44 +127,20 @@ class Oracle:
         match head:
             case PatternStep():
                 if at.place < len(self._rows) and self._begins(head, at):
-                    entry = (head.name, at.place, at.hidden > 0)
-                    taken = (*at.taken, entry)
+                    taken = (*at.taken, (head.name, at.place, at.hidden > 0))
                     yield from self._ways(rest, replace(at, place=at.place + 1, taken=taken))
-            case InOrder(parts):
-                yield from self._ways([*parts, *rest], at)
-            case OneOf(parts):
-                for part in parts:
-                    yield from self._ways([part, *rest], at)
-            case Times() | Loop() | Enter() | MustPass():
-                yield from self._repeated(head, rest, at)
-            case Hidden(part):
-                scoped = [Scope(hidden=1), part, Scope(hidden=-1), *rest]
-                yield from self._ways(scoped, at)
-            case Scope(hidden, until, leave):
-                yield from self._ways(rest, _scoped(at, hidden, until, leave=leave))
-            case Gap() | NotNext() | Absent():
-                yield from self._not_taken(head, rest, at)
-
-    def _repeated(
-        self, head: Times | Loop | Enter | MustPass, rest: Sequence[Item], at: At
-    ) -> Iterator[At]:
-        match head:
-            case Times(until=None):
-                yield from self._ways([Loop(head, 0), *rest], at)
-            case Times(until=until):
-                scoped = [Scope(until=until), Loop(head, 0), Scope(until=until, leave=True)]
-                yield from self._ways([*scoped, *rest], at)
             case Enter(part):
                 yield from self._ways([part, MustPass(at.place), *rest], at)
             case MustPass(place):
                 if at.place > place:
                     yield from self._ways(rest, at)
-            case Loop(times, done):
-                yield from self._loop(times, done, rest, at)
-
-    def _loop(self, times: Times, done: int, rest: Sequence[Item], at: At) -> Iterator[At]:
-        for option in _options(times, done):
-            yield from self._ways([*option, *rest], at)
+            case Scope(hidden, until, leave):
+                yield from self._ways(rest, _scoped(at, hidden, until, leave=leave))
+            case Gap() | NotNext() | Absent():
+                yield from self._not_taken(head, rest, at)
+            case _:
+                for option in _unfolded(head):
+                    yield from self._ways([*option, *rest], at)
 
     def _not_taken(
         self, head: Gap | NotNext | Absent, rest: Sequence[Item], at: At
@@ -224,32 +199,38 @@ def _options(times: Times, done: int) -> Iterator[list[Item]]:
     yield from (enter + leave if times.greedy else leave + enter)
 
 
+def _unfolded(item: InOrder | OneOf | Hidden | Times | Loop) -> Iterator[Sequence[Item]]:
+    """What a part that is made of others stands for, the better first."""
+    match item:
+        case InOrder(parts):
+            yield parts
+        case OneOf(parts):
+            yield from ([part] for part in parts)
+        case Hidden(part):
+            yield [Scope(hidden=1), part, Scope(hidden=-1)]
+        case Times(until=None):
+            yield [Loop(item, 0)]
+        case Times(until=until):
+            yield [Scope(until=until), Loop(item, 0), Scope(until=until, leave=True)]
+        case Loop(times, done):
+            yield from _options(times, done)
+
+
 def _firsts(items: Sequence[Item], place: int) -> Iterator[PatternStep]:
     """The steps that a row at a place can begin what follows with."""
-    for position, item in enumerate(items):
-        match item:
-            case PatternStep():
-                yield item
-                return
-            case InOrder(parts):
-                yield from _firsts([*parts, *items[position + 1 :]], place)
-                return
-            case OneOf(parts):
-                for part in parts:
-                    yield from _firsts([part, *items[position + 1 :]], place)
-                return
-            case Times():
-                yield from _firsts([Loop(item, 0), *items[position + 1 :]], place)
-                return
-            case Loop(times, done):
-                for option in _options(times, done):
-                    yield from _firsts([*option, *items[position + 1 :]], place)
-                return
-            case Enter(part) | Hidden(part):
-                yield from _firsts([part], place)
-                if isinstance(item, Enter) or not may_be_empty(part):
-                    return
-            case MustPass(since) if place <= since:
-                return
-            case _:
-                continue
+    if not items:
+        return
+    head, rest = items[0], items[1:]
+    match head:
+        case PatternStep():
+            yield head
+        case Enter(part):
+            # An iteration that is not needed takes a row, so nothing after it can be first.
+            yield from _firsts([part], place)
+        case MustPass(since):
+            yield from _firsts(rest, place) if place > since else ()
+        case InOrder() | OneOf() | Hidden() | Times() | Loop():
+            for option in _unfolded(head):
+                yield from _firsts([*option, *rest], place)
+        case _:
+            yield from _firsts(rest, place)

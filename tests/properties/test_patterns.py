@@ -10,7 +10,8 @@ import pytest
 
 from penstock.model.physical import Settings
 from penstock.testing.driver import TestDriver
-from tests.properties.pattern_cases import Case, Row, a_case, ordered
+from tests.properties.pattern_cases import Case, a_case, ordered
+from tests.properties.pattern_oracle import Row
 
 
 def results(driver: TestDriver) -> list[str]:

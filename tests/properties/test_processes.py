@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 import penstock as ps
 from penstock.model.physical import Settings
@@ -43,6 +44,7 @@ class Busy(ps.Processor[Any]):
     times = ps.list_state(int)
     counts = ps.map_state(int, int)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         n = row["n"]
         self.total.value += n
@@ -60,6 +62,7 @@ class Busy(ps.Processor[Any]):
             raise ValueError(message)
         yield self._told(ctx, "row")
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         yield self._told(ctx, timer.name or "plain")
         if timer.name == "idle":
@@ -208,6 +211,7 @@ class Arrivals(ps.Processor[Any]):
     total = ps.value_state(int, default=0)
     last = ps.list_state(int)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.total.value += row["n"]
         self.last.append(row["n"])
@@ -218,6 +222,7 @@ class Arrivals(ps.Processor[Any]):
             raise ValueError(message)
         return told_of(ctx, "row", self.total.value, list(self.last))
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         return told_of(ctx, "timer", 0, [])
 
@@ -253,10 +258,12 @@ class Clocked(ps.Processor[Any]):
 
     total = ps.value_state(int, default=0)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.total.value += row["n"]
         ctx.set_timer(ctx.clock + 2_000, name="pause", domain="processing")
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         yield {"k": ctx.key, "at": timer.time, "what": "pause", "total": self.total.value}
         self.total.clear()

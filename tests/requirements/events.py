@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -81,3 +82,26 @@ def spans(rows: Iterable[Row], column: str = "total") -> list[tuple[float, float
 
 def values(rows: Iterable[Row], column: str = "total") -> list[Any]:
     return [row[column] for row in rows]
+
+
+def visit_rows(count: int, seed: int = 3) -> list[Row]:
+    """Visits of pages with browsers, from somewhere, during a few hours."""
+    chance = random.Random(seed)
+    return [
+        {
+            "page": f"/{chance.randrange(4)}",
+            "browser": chance.choice(["firefox", "safari", None]),
+            "referrer": chance.choice(["search", "mail"]),
+            "at": datetime.fromtimestamp(chance.randrange(4 * 3600), UTC),
+        }
+        for _ in range(count)
+    ]
+
+
+def rolled_up(visits: Iterable[Row], group: Sequence[str]) -> dict[tuple[Any, ...], int]:
+    """How many visits there were in each group; `hour` is the one a visit began in."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for visit in visits:
+        row = {**visit, "hour": visit["at"].replace(minute=0, second=0)}
+        found[tuple(row[name] for name in group)] += 1
+    return dict(found)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,6 +15,8 @@ from penstock.inline.run import InlineOptions, InlineRun
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
 from penstock.model.physical import Physical
+from penstock.schema.annotation import schema_of
+from penstock.schema.arrow import to_arrow
 from tests.requirements.events import Row
 
 EVENTS = pa.schema([("k", pa.string()), ("v", pa.int64()), ("at", pa.timestamp("ms", tz="UTC"))])
@@ -30,6 +33,22 @@ def publish(home: Path, rows: Sequence[Row], *, topic: str = "events", partition
             share = list(rows[partition::count])
             if share:
                 log.append(topic, partition, pa.Table.from_pylist(share, EVENTS))
+
+
+def put(
+    home: Path, topic: str, columns: Mapping[str, object], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Append rows under their first column as key; one whose second is None deletes its key."""
+    schema = to_arrow(schema_of(columns))
+    key, second, *_ = columns
+    with open_log(home) as log:
+        if topic not in log.topics():
+            log.create_topic(topic, schema=schema)
+        for row in rows:
+            found = dict(zip(columns, row, strict=True))
+            table = pa.Table.from_pylist([found], schema)
+            table = table.append_column("_key", pa.array([str(found[key]).encode()]))
+            log.append(topic, 0, table.append_column("_deleted", pa.array([found[second] is None])))
 
 
 def records(home: Path, topic: str) -> list[Row]:

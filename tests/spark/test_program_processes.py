@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
+from typing_extensions import override
 
 import penstock as ps
 from penstock.errors import RunError, StateError
@@ -23,7 +24,7 @@ from tests.spark.programs import VISITS, Jobs, Row, append, batched, rows, store
 
 pytestmark = pytest.mark.spark
 # Spark's workers cannot import the tests.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
 
 TOLD = {"page": str, "what": str, "total": int}
 
@@ -35,6 +36,7 @@ class Watch(ps.Processor[Any]):
     last = ps.list_state(int)
     seen = ps.map_state(int, int)
 
+    @override
     def process(self, row: Row, ctx: Context) -> Any:
         self.total.value += row["n"]
         self.last.append(row["n"])
@@ -48,6 +50,7 @@ class Watch(ps.Processor[Any]):
             raise ValueError(row["n"])
         yield {"page": ctx.key, "what": "row", "total": self.total.value}
 
+    @override
     def on_timer(self, timer: Timer, ctx: Context) -> Any:
         what = f"{timer.name or timer.time} {list(self.last)} {sorted(self.seen.items())}"
         return {"page": ctx.key, "what": what, "total": self.total.value}

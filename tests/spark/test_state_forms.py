@@ -16,7 +16,7 @@ def program(**state: Any) -> Physical:  # noqa: ANN401
     app = ps.App("counts")
     views = app.stream("views", schema={"user": "string", "at": "int64"}, event_time="at")
     made = views.group_by("user").process(
-        lambda row, state, ctx: None, schema={"n": int}, state=state, name="count"
+        lambda *_: None, schema={"n": int}, state=state, name="count"
     )
     made.to("out")
     return app.physical()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -40,7 +40,7 @@ class Application:
     name: str
     parts: Sequence[Physical]
     compacted: frozenset[str] = frozenset()
-    options: InlineOptions = InlineOptions()
+    options: InlineOptions = field(default_factory=InlineOptions)
 
 
 class Instance:

@@ -43,24 +43,27 @@ class Corrections:
             final, rows = rows.filter(past), rows.filter(~past)
         held = state.tables.get(OPEN, self._parts.open)
         now = pending(held, rows, self._relation)
-        was, is_ = self._asked(held, now, new, times)
+        was, again, fresh = self._asked(held, now, new, times)
         met = state.tables.get(MET, self._parts.met)
         given, results = self._parts.final(
             state.tables.get(GIVEN, self._parts.given.empty), (alone, final), after
         )
-        keys = self._keys(is_, was, new)
+        keys = self._keys(again, was, new)
         gone = self._results(was, before, keys, met)
-        come = self._results(is_, after, keys, met)
+        come = self._results(again, after, keys, met)
         weight = pl.col(WEIGHT).cast(pl.Int64)
         output = net(pl.concat([gone.with_columns(-weight), come.with_columns(weight)]))
         leaving = now[TIME] < times.limit
         kept = now.filter(~leaving) if leaving.any() else now
         given, met = self._left(given, met, now.filter(leaving), after)
         given = self._parts.given.without_owed(given, times.limit)
-        return {OPEN: kept, GIVEN: given, MET: met}, pl.concat([results, output])
+        first = self._parts.answers.rows(fresh, after, self._parts.places(fresh, after))
+        return {OPEN: kept, GIVEN: given, MET: met}, pl.concat([results, output, first])
 
-    def _asked(self, held: Frame, now: Frame, new: Frame, times: Times) -> tuple[Frame, Frame]:
-        """Give the left rows whose answer may differ, as they were answered and as they are."""
+    def _asked(
+        self, held: Frame, now: Frame, new: Frame, times: Times
+    ) -> tuple[Frame, Frame, Frame]:
+        """Give left rows whose answer may differ, as they were and as they are, and others new."""
         look_up = self._parts.look_up
         first = held[ORDER].max()
         fresh = pl.col(ORDER) > (first if isinstance(first, int) else -1)
@@ -77,11 +80,13 @@ class Corrections:
         was = held.filter(was_due)
         was = was.filter(look_up.among(look_up.left_keys(was), keys))
         again = look_up.among(look_up.left_keys(now_due), keys)
-        return was, now_due.filter(fresh | again)
+        return was, now_due.filter(again), now_due.filter(fresh & ~again)
 
-    def _keys(self, is_: Frame, was: Frame, new: Frame) -> Frame:
+    def _keys(self, again: Frame, was: Frame, new: Frame) -> Frame:
         look_up = self._parts.look_up
-        return pl.concat([look_up.left_keys(is_), look_up.left_keys(was), look_up.right_keys(new)])
+        return pl.concat(
+            [look_up.left_keys(again), look_up.left_keys(was), look_up.right_keys(new)]
+        )
 
     def _results(self, rows: Frame, versions: Frame, keys: Frame, met: Frame) -> Frame:
         places = self._parts.places(rows, versions)

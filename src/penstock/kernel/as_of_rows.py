@@ -10,8 +10,9 @@ from penstock.kernel.answer import Answers
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.given import Given
 from penstock.kernel.look_up import LookUp
-from penstock.kernel.multiset import ORDER, changed, numbered, touched
+from penstock.kernel.multiset import ORDER
 from penstock.kernel.port import CONTROL, TIME, Frame
+from penstock.kernel.taken_back import taken_back
 from penstock.model.join import Join
 
 VERSIONS = "versions"
@@ -78,8 +79,4 @@ def pending(held: Frame, rows: Frame, relation: Join) -> Frame:
     """Add left rows to those held; one of weight -1 takes away its latest copy."""
     if rows.is_empty():
         return held
-    fresh = numbered(rows, held)
-    if not relation.left.retracts:
-        return pl.concat([held, fresh.select(held.columns)])
-    mine, others = touched(held, fresh, relation.left_keys)
-    return pl.concat([others, changed(mine, fresh, relation.left.schema.names)])
+    return taken_back(held, rows, relation.left_keys, relation.left.schema.names).whole

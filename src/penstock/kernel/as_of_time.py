@@ -149,7 +149,7 @@ class TimeLookUp:
             rows = pending(held, left.rows, self._relation)
             due = rows[TIME] < times.now
             waiting = rows.filter(~due) if due.any() else rows
-            ready = rows.filter(due).sort(TIME, ORDER)
+            ready = rows.filter(due).sort(TIME, maintain_order=True)
         given = state.tables.get(GIVEN, self._parts.given.empty)
         given, output = self._parts.final(given, (left.alone, ready), versions)
         given = self._parts.given.without_owed(given, times.limit)

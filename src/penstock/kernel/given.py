@@ -6,8 +6,9 @@ import polars as pl
 
 from penstock.kernel.answer import Answers
 from penstock.kernel.columns import frame_schema
-from penstock.kernel.multiset import ORDER, changed, difference, numbered, touched
+from penstock.kernel.multiset import ORDER, difference, numbered
 from penstock.kernel.port import CONTROL, TIME, WEIGHT, Frame
+from penstock.kernel.taken_back import taken_back
 from penstock.model.join import Join
 
 _MET = "_met"
@@ -46,11 +47,11 @@ class Given:
         """Add answered rows, of which one of weight -1 takes back its latest copy; give changes."""
         if answered.is_empty():
             return held, self._answers.none
-        rows = numbered(answered, held)
-        mine, others = touched(held, rows, self._keys)
-        after = changed(mine, rows, self._columns)
-        kept = pl.concat([others, after])
-        return kept, self._results(difference(_there(mine), _there(after)))
+        turn = taken_back(held, answered, self._keys, self._columns)
+        changes = [difference(_there(turn.before), _there(turn.after)), turn.added]
+        results = [self._results(part) for part in changes if part.height]
+        output = pl.concat(results) if results else self._answers.none
+        return turn.whole, output
 
     def added(self, held: Frame, answered: Frame) -> Frame:
         """Add rows whose results were given before."""

@@ -22,7 +22,7 @@ import polars as pl
 from penstock.kernel.assign import END, Whole
 from penstock.kernel.join_answer import Answer, Told, counted
 from penstock.kernel.join_limit import JoinClock
-from penstock.kernel.join_pairs import Pairs, meeting, no_pairs
+from penstock.kernel.join_pairs import Pairs, meeting
 from penstock.kernel.join_reach import reach_of
 from penstock.kernel.join_session import SessionJoin
 from penstock.kernel.join_side import MATCHES, Change, Side, refilled
@@ -33,6 +33,7 @@ from penstock.model.join_bound import Whole as Tables
 from penstock.model.window import Session
 
 _TABLES = ("left", "right")
+_FEW = 8
 
 
 class JoinOperator:
@@ -95,23 +96,22 @@ class JoinOperator:
 
     def _pairs(self, left: Change, right: Change) -> Pairs:
         """Give all pairs of which one row, or both, changed."""
+        one, other = self._sides[0].joined_by(left.rows), self._sides[1].joined_by(right.rows)
         moved, others = left.moved, right.moved
-        first = no_pairs()
-        if len(moved) and right.rows.height:
-            found = self._meeting(_at(left.rows, moved), right.rows)
-            first = Pairs(moved[found.left], found.right)
+        found = meeting(_at(one, moved), other, self._reach)
+        first = Pairs(moved[found.left], found.right)
         if not len(others) or len(moved) == left.rows.height:
             return first
-        still = np.flatnonzero(left.before == left.after)
-        found = self._meeting(_at(left.rows, still), _at(right.rows, others))
+        # Rows that changed have met all others: they are left out before, if they are many.
+        still = left.before == left.after
+        many = _FEW * len(moved) > len(still)
+        places = np.flatnonzero(still) if many else np.arange(len(still))
+        found = meeting(_at(one, places), _at(other, others), self._reach)
+        second = Pairs(places[found.left], others[found.right])
+        second = second.at(still[second.left])
         return Pairs(
-            np.concatenate([first.left, still[found.left]]),
-            np.concatenate([first.right, others[found.right]]),
+            np.concatenate([first.left, second.left]), np.concatenate([first.right, second.right])
         )
-
-    def _meeting(self, left: Frame, right: Frame) -> Pairs:
-        one, other = self._sides[0].joined_by(left), self._sides[1].joined_by(right)
-        return meeting(one, other, self._reach)
 
 
 def _remaining(told: Told, limit: int) -> Frame:

@@ -67,23 +67,22 @@ class LookUp:
         )
         if known.height > _LONGER * asked.height:
             known = join(known, asked.select(self._names), self._names, "semi")
-        if single or known.select(self._names).n_unique() == known.height:
-            met = join(asked, known, self._names, "left")
-        else:
-            met = self._latest(asked, known)
-        there = (pl.col(WEIGHT) > 0) & (pl.col(_SINCE) <= pl.col(_AT))
-        if ends:
-            there = there & (pl.col(ENDS).is_null() | (pl.col(ENDS) > pl.col(_AT)))
-        return met.select(pl.when(there).then(pl.col(_PLACE))).to_series()
+        several = None if single else known.select(self._names).is_duplicated()
+        if several is None or not several.any():
+            return _there(join(asked, known, self._names, "left"))
+        places = _there(join(asked, known.filter(~several), self._names, "left"))
+        rows, met = self._latest(asked, known.filter(several))
+        return places.scatter(rows, met)
 
-    def _latest(self, asked: Frame, known: Frame) -> Frame:
-        """Find for each row the last one of its key that is not later."""
+    def _latest(self, asked: Frame, known: Frame) -> tuple[pl.Series, pl.Series]:
+        """Find the last row of a key that is not later: which rows ask, and what each meets."""
         # Numbers for keys: whatever types they have, what follows is as fast.
         numbers = known.select(self._names).unique().with_row_index(_NUMBER)
-        mine = join(asked, numbers, self._names, "left").select(_NUMBER, _AT)
+        mine = join(asked.with_row_index(_ROW), numbers, self._names, "inner")
         theirs = join(known, numbers, self._names, "left").drop(self._names)
         met = (
-            mine.with_row_index(_ROW)
+            mine.select(_ROW, _NUMBER, _AT)
+            .drop_nulls(_AT)
             .sort(_AT)
             .join_asof(
                 theirs.sort(_SINCE, maintain_order=True),
@@ -94,7 +93,15 @@ class LookUp:
                 check_sortedness=False,
             )
         )
-        return met.sort(_ROW)
+        return met[_ROW], _there(met)
+
+
+def _there(met: Frame) -> pl.Series:
+    """Give the places of rows that had begun when they were asked for, and not ended."""
+    there = (pl.col(WEIGHT) > 0) & (pl.col(_SINCE) <= pl.col(_AT))
+    if ENDS in met.columns:
+        there = there & (pl.col(ENDS).is_null() | (pl.col(ENDS) > pl.col(_AT)))
+    return met.select(pl.when(there).then(pl.col(_PLACE))).to_series()
 
 
 def _keys(

@@ -64,6 +64,8 @@ class Finder:
         """Whether a start waits for those before it: they may skip it, or be counted before it."""
         self._conditions = Conditions(self.automaton.tests, known, self.within)
         self._walk = Walk(self.automaton, self._conditions)
+        # Where rows are counted back, each of them counts.
+        self._ignores = not self.reach and self._walk.ignores(EVERY_ROW)
         self._workbook = Workbook(known, self.within)
         self._threads: Threads | None = None
         if self._conditions.dynamic:
@@ -73,9 +75,7 @@ class Finder:
 
     def matters(self, rows: Frame) -> pl.Series | None:
         """Say which rows can make a difference to any match; none where all can."""
-        if self.reach or not self._walk.ignores(EVERY_ROW):
-            return None
-        return self._conditions.bits(rows) != EVERY_ROW
+        return self._conditions.bits(rows) != EVERY_ROW if self._ignores else None
 
     def find(self, ordered: Ordered, can_begin: NDArray[np.bool_], watermark: int) -> Found:
         """Find what the rows decide, once no row before the watermark is to come."""

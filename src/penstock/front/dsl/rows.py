@@ -11,9 +11,11 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.front.dsl.expression import Expression, Operand, Subject, subject_of
+from penstock.front.dsl.joins import On
 from penstock.front.dsl.persist import Persisted, StoreLike, persist
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
+from penstock.front.dsl.static import StaticLike, enriched
 from penstock.front.dsl.steps import (
     Row,
     applied,
@@ -24,6 +26,7 @@ from penstock.front.dsl.steps import (
     selected,
     without,
 )
+from penstock.model.enrich import EnrichHow
 from penstock.model.relation import Relation
 from penstock.model.site import user_site
 from penstock.model.stateless import Expect, Rekey, Restamp
@@ -137,6 +140,18 @@ class Rows(ABC, Generic[Derived]):
         return self._then(
             Expect(self.relation, name, subject_of(condition), otherwise, user_site())
         )
+
+    @placed
+    def enrich(
+        self,
+        table: StaticLike,
+        *,
+        on: On,
+        how: EnrichHow = "inner",
+        suffix: str = "_right",
+    ) -> Derived:
+        """Join with a table that does not change while the program runs; see `static`."""
+        return self._then(enriched(self.relation, table, on, how, suffix))
 
     @placed
     def persist(

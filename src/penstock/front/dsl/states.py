@@ -94,7 +94,11 @@ def map_state(
 
 @overload
 def map_state(
-    key: str | Type, value: str | Type, *, ttl: Duration | None = None, was: str | None = None
+    key: type[Any] | str | Type,
+    value: type[Any] | str | Type,
+    *,
+    ttl: Duration | None = None,
+    was: str | None = None,
 ) -> MapState[Any, Any]: ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -43,6 +44,7 @@ from penstock.model.trigger import EACH_ROW
 from penstock.model.watermark import BoundedDisorder
 from penstock.model.window import Session
 
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _IN_ORDER = BoundedDisorder(max_ahead=None)
 _PICKS = (Pick(KEY, KEY, KEY), Pick(VALUE, VALUE), Pick(OTHER, None, VALUE))
 
@@ -201,4 +203,6 @@ def _plain(relation: Relation, codec: Codec) -> Lowered:
 
 
 def _called(flow: Flow) -> str:
-    return " ".join(type(step).__name__.lower() for step in flow.steps) or "records"
+    """Name steps by what they do, as in `flat map values, map`."""
+    names = (_CAPITAL.sub(" ", type(step).__name__).lower() for step in flow.steps)
+    return ", ".join(names) or "records"
