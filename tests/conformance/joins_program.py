@@ -68,10 +68,13 @@ def table(topic: str, order: Order = "arrival") -> Latest:
 
 
 def table_of(topic: str, columns: Mapping[str, Type], order: Order = "arrival") -> Latest:
-    """Give a topic as a table by its key; a record without a value deletes what has its key."""
+    """Give a topic as a table by its key; a record without a value deletes what has its key.
+
+    A record without a key is left out, as in the tables of Kafka Streams.
+    """
     fields = tuple(Field(name, kind) for name, kind in columns.items())
     source = Stream(topic, Schema(fields), watermark=_TOLD, key=(KEY,))
-    return Latest(source, (KEY,), order)
+    return Latest(Filter(source, Call("is_not_null", (Column(KEY),))), (KEY,), order)
 
 
 def with_value(relation: Relation) -> Relation:

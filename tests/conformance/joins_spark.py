@@ -66,7 +66,10 @@ class SparkJoinRun(JoinRun):
 
     def __init__(self, program: Plan) -> None:
         session = spark_session(master="local[2]", quick_start=True)
-        self._folder = tempfile.TemporaryDirectory(prefix="conformance-")
+        # A task of a query that was stopped may still be writing when its files go.
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="conformance-", ignore_cleanup_errors=True
+        )
         settings = {"watermarks": "manual"}
         self._stage = _Stage(program, settings, Path(self._folder.name), session)
         self._now = 0

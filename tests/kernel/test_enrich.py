@@ -118,9 +118,9 @@ def test_no_rows_give_none() -> None:
 def test_files_are_read_where_the_program_runs(tmp_path: Path, suffix: str) -> None:
     known = pl.DataFrame({"code": ["de", "fr"], "area": [357, 643]})
     path = tmp_path / f"countries.{suffix}"
-    write = {"parquet": known.write_parquet, "csv": known.write_csv, "jsonl": known.write_ndjson}
     table = static(path, schema={"code": str, "area": int})
-    write[suffix](path)
+    name = "ndjson" if suffix == "jsonl" else suffix
+    getattr(known, f"write_{name}")(path)
     assert run(enriched(a_stream(), table, "code"), rows(("fr", 1))) == [("fr", 1, 643)]
 
 

@@ -126,6 +126,16 @@ def test_rows_that_earlier_steps_give_late_are_waited_for() -> None:
     assert bench.new() == [(1, 2, 20, None, 5)]
 
 
+def test_when_the_input_ends_no_row_is_waited_for() -> None:
+    bench = JoinBench(a_join("left", within(1, 1)), keep_late=END_OF_TIME)
+    bench.left((1, 10, 5), (2, 20, END_OF_TIME - 1))
+    bench.watermark(2**40)
+    assert bench.new() == []
+    bench.watermark(END_OF_TIME)
+    assert bench.new() == [(1, 1, 10, None, 5), (1, 2, 20, None, END_OF_TIME - 1)]
+    assert bench.state.tables == {}
+
+
 def test_with_lateness_of_its_own_a_result_comes_on_time_and_is_corrected() -> None:
     relation = a_join("left", within(1, 1), keep_late=10)
     assert relation.retracts

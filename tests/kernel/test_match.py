@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import polars as pl
 import pytest
 
 from penstock.front.dsl.expression import Operand, col
@@ -26,6 +27,7 @@ from penstock.front.dsl.patterns import (
     skip_to_next_row,
     step,
 )
+from penstock.kernel import match_order
 from penstock.kernel.match import MatchOperator
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, Frame, State, Step, Time
 from penstock.model.match import Match, Rows, Skip
@@ -261,10 +263,10 @@ def test_the_row_before_is_remembered_as_long_as_a_match_may_take() -> None:
 
 def test_rows_that_no_match_can_have_are_not_kept() -> None:
     operator = an_operator(within(A.then(B).then(C), 100))
-    steps = play(operator, (events("2233"), reach(100)), (events("12", start=100), reach(200)))
+    steps = play(operator, (events("2233"), reach(100)), (events("12", start=100), reach(199)))
     assert [item.state.rows for item in steps] == [0, 2]
-    [*_, ended] = play(operator, (events("12", start=100), reach(200)), (NOTHING, reach(201)))
-    assert ended.state == State({}, reach(201))
+    [*_, ended] = play(operator, (events("12", start=100), reach(199)), (NOTHING, reach(200)))
+    assert ended.state == State({}, reach(200))
 
 
 def test_rows_between_steps_are_let_go_where_they_do_not_matter() -> None:
@@ -316,15 +318,16 @@ def test_all_rows_of_a_match_are_given_with_what_is_known_at_each() -> None:
 
 def test_matches_are_numbered_by_key_over_all_batches() -> None:
     operator = an_operator(A, {"number": match_number()})
-    rows = events("11"), events("1", key="l"), events("1", start=200)
-    steps = play(operator, *((part, reach(100 * n)) for n, part in enumerate(rows, 1)))
-    steps += play(operator)  # nothing more
-    assert found(steps, "key", "number") == [("k", 1), ("k", 2)]
-    assert found(play(operator, (rows[0], reach(50)), (rows[2], ENDED)), "number") == [
-        (1,),
-        (2,),
-        (3,),
-    ]
+    steps = play(
+        operator,
+        (events("11"), reach(50)),
+        (events("1", key="l", start=60), reach(100)),
+        (events("1", start=200), ENDED),
+    )
+    assert found(steps, "key", "number") == [("k", 1), ("k", 2), ("l", 1), ("k", 3)]
+    whole = MatchOperator(match_step((a_stream(), ()), A, {"number": match_number()}), 0)
+    steps = play(whole, (events("11"), reach(50)), (events("1", start=200), ENDED))
+    assert found(steps, "number") == [(1,), (2,), (3,)]
 
 
 def test_a_pattern_of_many_ways_takes_one_look_at_each_row() -> None:
@@ -339,10 +342,6 @@ def test_the_order_of_results_depends_on_the_matches_alone() -> None:
 
 
 def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    import polars as pl  # noqa: PLC0415
-
-    from penstock.kernel import match_order  # noqa: PLC0415
-
     monkeypatch.setattr(match_order, "_hash", lambda _: pl.lit(0, pl.UInt64))
     rows = [{"key": key, "n": n, "t": 10 * n, "x": 0.0} for n in (1, 2) for key in "zxy"]
     steps = play(an_operator(A.then(B)), (delta(*rows), ENDED))

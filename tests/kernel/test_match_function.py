@@ -85,7 +85,7 @@ def comparable(values: list[Any]) -> list[Any]:
 
 def binary(functions: str, kinds: list[str]) -> list[Expr]:
     names = functions.split()
-    pairs = [(f"{one}1", f"{other}2") for one, other in kinds]
+    pairs = [(f"{kind[0]}1", f"{kind[1]}2") for kind in kinds]
     return [Call(name, (Column(one), Column(other))) for name in names for one, other in pairs]
 
 

@@ -82,10 +82,16 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def to_the_end(physical: Physical, home: Path) -> InlineRun:
+def to_the_end(
+    physical: Physical,
+    home: Path,
+    *,
+    checkpoint: str = "job",
+    **options: Any,  # noqa: ANN401
+) -> InlineRun:
     """Run a program in this process, an event at a time, over what its input holds."""
-    settings = InlineOptions(until="end")
-    run = InlineRun(physical, home=home, checkpoint=home / "job", options=settings)
+    settings = InlineOptions(**{"until": "end", **options})
+    run = InlineRun(physical, home=home, checkpoint=home / checkpoint, options=settings)
     run.run()
     return run
 

@@ -172,20 +172,63 @@ def test_the_state_of_an_operator_is_a_synopsis_or_a_buffer_and_can_be_looked_at
     assert any(table.height == 10 for table in buffer.values())
 
 
-# D26
-def test_windows_tables_and_duplicates_keep_their_state_in_one_way(tmp_path: Path) -> None:
-    app = ps.App("one")
+def every_kind() -> ps.App:
+    """Windows, joins, patterns and others that remember, in one program."""
+    app = ps.App("every")
     events = app.stream("events", schema=COLUMNS, event_time="at", max_ahead=None)
-    events.group_by("k").window(ps.tumbling("1 minute")).agg(n=ps.count()).to("windowed")
-    events.to_table("k").to("latest")
-    events.dedup("k", "v").to("first")
-    events.top_n(1, by="v", group="k").to("best")
+    events.group_by("k").window(ps.tumbling("10s")).agg(n=ps.count()).to("windowed")
+    events.join(events, on="k", within="3s").select("k", "v", "v_right").to("joined")
+    rising = ps.pattern(ps.step("a").followed_by(ps.step("b", ps.col("v") > ps.last("a", "v"))))
+    emit = {"one": ps.last("a", "v"), "other": ps.last("b", "v")}
+    events.group_by("k").match(rising.within("8s"), emit).to("matched")
+    events.to_table("k").to_stream().to("latest")
+    events.dedup("v").to("first")
+    events.top_n(2, by="v", group="k").to("best")
+    return app
+
+
+# D24, D26
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["changelog", "external"])
+def test_windows_joins_and_patterns_keep_their_state_in_one_way(tmp_path: Path, state: str) -> None:
+    given = [event(2 * number, (7 * number) % 10, "ab"[number % 2]) for number in range(40)]
+    halves, whole = tmp_path / "halves", tmp_path / "whole"
+    publish(whole, given)
+    run_here(whole, "local", until="end")
+    for number, until in enumerate(("caught up", "end")):
+        publish(halves, given[20 * number : 20 * number + 20])
+        run_here(halves, state, until=until)
+        shutil.rmtree(halves / "jobs", ignore_errors=True)
+    for output in every_kind().physical().outputs:
+        found, wanted = stored(halves, output.sink.topic), stored(whole, output.sink.topic)
+        assert wanted, output.id
+        assert found == wanted, output.id
+
+
+def run_here(home: Path, state: str, **more: str) -> None:
+    how = InlineOptions(**{"state": state, **more})  # type: ignore[arg-type]
+    every_kind().run_here(home=home, options=how)
+
+
+# D25
+def test_the_operators_of_a_program_are_told_apart_in_a_database(tmp_path: Path) -> None:
     publish(tmp_path, [event(second, second) for second in range(1, 11)])
-    how = InlineOptions(state="external", until="caught up")
-    InlineRun(app.physical(), home=tmp_path, checkpoint=tmp_path / "job", options=how).run()
+    run_here(tmp_path, "external", until="caught up")
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
-        found = database.execute("SELECT DISTINCT operator FROM penstock_states ORDER BY 1")
-        assert [name for (name,) in found] == ["agg-1", "dedup-1", "table-1", "top-1"]
+        found = database.execute("SELECT DISTINCT operator FROM penstock_states")
+        names = {name.partition("-")[0] for (name,) in found}
+    assert names == {"agg", "join", "match", "table", "dedup", "top"}
+
+
+# D23
+def test_every_bucket_of_an_operator_has_a_state_of_its_own(tmp_path: Path) -> None:
+    publish(tmp_path, [event(number, number, f"k{number}") for number in range(100)])
+    run_here(tmp_path, "external", until="caught up")
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database:
+        found = database.execute(
+            "SELECT bucket FROM penstock_states WHERE operator = 'table-1' ORDER BY 1"
+        )
+        assert [bucket for (bucket,) in found] == list(range(8))
 
 
 # D30, E21
@@ -214,7 +257,7 @@ def test_rows_that_a_crash_kept_from_a_store_are_brought_by_the_next_run(tmp_pat
     publish(tmp_path, BEFORE)
     how = InlineOptions(until="caught up")
     dying = InlineRun(totals(store), home=tmp_path, checkpoint=tmp_path / "job", options=how)
-    dying._deliveries.deliver = _dies  # type: ignore[method-assign]
+    dying._deliveries.deliver = _dies  # type: ignore[method-assign, assignment]
     with pytest.raises(RunError, match="INLINE_FAILED"):
         dying.run()
     assert in_store(store, "SELECT * FROM sums") == []

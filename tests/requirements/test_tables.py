@@ -106,11 +106,11 @@ def test_a_replica_equals_its_source_after_replay(tmp_path: Path) -> None:
     accounts.to("published")
     given = [("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", None), ("c", 5), ("d", 6), ("d", None)]
     put(tmp_path, "accounts", BALANCE, given)
-    to_the_end(source.physical(), tmp_path, checkpoint="source")
     replica = ps.App("replica")
     copy = replica.table("published", key="account", schema=BALANCE)
     copy.persist(tmp_path / "replica.sqlite", "accounts")
-    to_the_end(replica.physical(), tmp_path, checkpoint="replica")
+    for app in (source, replica):
+        to_the_end(app.physical(), tmp_path, checkpoint=app.name, until="caught up")
     assert in_store(tmp_path / "replica.sqlite", "SELECT account, balance FROM accounts") == [
         ("a", 3),
         ("c", 5),
@@ -204,7 +204,9 @@ def test_a_view_that_was_deleted_is_made_again(tmp_path: Path) -> None:
         table = by_key(stored(tmp_path, "balances"), "account", "balance")
         counts = in_store(store, "SELECT account, n FROM n ORDER BY 1")
         assert table == balances_of(entries(50))
-        store.unlink()
+        with closing(sqlite3.connect(store)) as database:
+            database.execute("DELETE FROM n")
+            database.commit()
         # Without the rebuild the program has nothing more to do.
         to_the_end(app.physical(), tmp_path, exactly_once=exactly_once, until="caught up")
         assert in_store(store, "SELECT * FROM n") == []
@@ -284,12 +286,12 @@ def test_after_each_publish_the_result_is_that_of_everything_so_far() -> None:
         driver.push("entries", given[start:end])
         start = end
         so_far = pa.Table.from_pylist(given[:end])
-        wanted = duckdb.sql(
-            "SELECT account, sum(amount)::BIGINT, count(*), max(amount) FROM so_far GROUP BY 1"
-        ).fetchall()
+        wanted = asked(
+            so_far,
+            "SELECT account, sum(amount)::BIGINT, count(*), max(amount) FROM rows GROUP BY 1",
+        )
         found = [tuple(row.values()) for row in driver.table("out")]
         assert sorted(found) == sorted(wanted)
-        assert so_far.num_rows == min(end, len(given))
 
 
 # C48
@@ -313,9 +315,9 @@ def test_a_standing_query_stores_no_rows_and_stored_rows_are_asked_when_one_like
     with open_log(tmp_path) as opened:
         stored_rows = opened.read("entries", 0, 0, ReadLimit()).rows
     assert stored_rows.num_rows == 100
-    asked = duckdb.sql("SELECT max(amount) - min(amount) FROM stored_rows").fetchall()
+    spread = asked(stored_rows, "SELECT max(amount) - min(amount) FROM rows")
     amounts = [entry["amount"] for entry in given]
-    assert asked == [(max(amounts) - min(amounts),)]
+    assert spread == [(max(amounts) - min(amounts),)]
     answers = dict(in_store(store, "SELECT account, n FROM answers"))
     assert answers == Counter(entry["account"] for entry in given if entry["amount"] > 0)
 
@@ -323,3 +325,10 @@ def test_a_standing_query_stores_no_rows_and_stored_rows_are_asked_when_one_like
 def in_store(store: Path, statement: str) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(store)) as database:
         return sorted(database.execute(statement).fetchall())
+
+
+def asked(rows: pa.Table, question: str) -> list[tuple[Any, ...]]:
+    """Ask another engine about rows."""
+    with duckdb.connect() as engine:
+        engine.register("rows", rows)
+        return engine.execute(question).fetchall()

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
@@ -17,7 +18,7 @@ from penstock.errors import JobError, RunError, StateError, StoreError
 from penstock.jobs.record import JobRecord, new_job
 from penstock.jobs.store import job_store
 from penstock.log.embedded.log import EmbeddedLog
-from penstock.spark import aside
+from penstock.spark.aside import Staging, staged_outputs, store_target
 from penstock.spark.rebuild import forget, is_forgetting
 from tests.spark.faulty import arm
 from tests.spark.faulty_program import FAULTY
@@ -82,16 +83,18 @@ def test_rows_reach_a_store_once_wherever_a_batch_is_stopped(
 
 
 def test_many_rows_reach_a_store_as_few_do(
-    spark: SparkSession,
-    log: EmbeddedLog,
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    spark: SparkSession, log: EmbeddedLog, home: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "results.sqlite"
-    given = rows(30_000, step=0.001, pages=5000)
+    # Enough for tasks to write them aside.
+    given = [row | {"page": f"{row['page']:x<100}"} for row in rows(30_000, step=0.001, pages=5000)]
     append(log, given)
-    monkeypatch.setattr(aside, "_STAGED_FROM_BYTES", 1024)
+    physical = program(store).physical()
+    seen = pl.DataFrame({"page": [row["page"] for row in given], "n": range(len(given))})
+    where = Staging(str(home), "test", 0, 0)
+    staged = staged_outputs([("out-seen", seen)], physical, lambda _: log, where)
+    assert staged is not None
+    assert {store_target(piece.topic) for piece in staged.pieces} == {"out-seen"}
     Jobs(spark, home, tmp_path / "job").run(program(store).plan())
     for statement, wanted in expected(given).items():
         assert in_store(store, statement) == wanted
@@ -117,8 +120,8 @@ def test_a_view_that_was_lost_is_made_again_with_equal_content(
     app = program(store)
     raw = stored_rows(log, "visits")
 
-    def run(**how: bool) -> None:
-        app.run(home=home, checkpoint=tmp_path / "job", bounded=True, **how)
+    def run(*, rebuild: bool = False) -> None:
+        app.run(home=home, checkpoint=tmp_path / "job", bounded=True, rebuild=rebuild)
 
     def content() -> list[object]:
         found: list[object] = [in_store(store, statement) for statement in expected(given)]

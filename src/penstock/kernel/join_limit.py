@@ -9,6 +9,8 @@ import polars as pl
 
 from penstock.kernel.port import END_OF_TIME, Time
 
+_ENDED = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -57,4 +59,5 @@ class JoinClock:
 
 
 def _back(time: int, lateness: int) -> int:
-    return max(time - lateness, -END_OF_TIME)
+    # When the input has ended, none comes late.
+    return _ENDED if time >= END_OF_TIME else max(time - lateness, -END_OF_TIME)

@@ -44,11 +44,6 @@ class Results:
         until = {UNTIL: pl.Int64()} if isinstance(relation.bound, Tables) else {}
         self.none = pl.DataFrame(schema={**self._types, **CONTROL, WEIGHT: pl.Int64(), **until})
 
-    @property
-    def conditional(self) -> bool:
-        """Whether pairs of rows must fulfil a condition beside having the same key."""
-        return self._condition is not None
-
     def fulfilling(self, left: Frame, right: Frame, pairs: Pairs) -> Pairs:
         """Give the pairs that fulfil the condition."""
         if self._condition is None or not len(pairs):

@@ -15,10 +15,11 @@ import polars as pl
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.letter import REASON
 from penstock.kernel.match_condition import GROUP
-from penstock.kernel.match_find import Finder, Found, places_of
-from penstock.kernel.match_measure import NUMBER, Measures
+from penstock.kernel.match_find import Finder, Found
+from penstock.kernel.match_measure import Measures
 from penstock.kernel.match_number import numbered_matches
 from penstock.kernel.match_order import Ordered, ordered
+from penstock.kernel.match_rows import NUMBER, places_of
 from penstock.kernel.multiset import touched
 from penstock.kernel.port import (
     CONTROL,
@@ -168,7 +169,7 @@ class MatchOperator:
             self._forget(tables, target)
 
     def _given(self, tables: dict[str, Frame], rows: Ordered, found: Found) -> Frame:
-        matched = places_of(found, self._finder)
+        matched = places_of(found, self._finder.automaton.places)
         if self._finder.numbered:
             matched, tables[NUMBERS] = numbered_matches(matched, rows, tables[NUMBERS], self.keys)
         results = self._measures.of(rows.rows, matched)

@@ -17,9 +17,9 @@ from penstock.kernel.match_expression import Workbook
 from penstock.kernel.match_order import Ordered
 from penstock.kernel.match_register import Sheet
 from penstock.kernel.match_thread import Threads
-from penstock.kernel.match_walk import NO_MATCH, Labels, Walk
+from penstock.kernel.match_walk import NO_END, NO_MATCH, Labels, Walk
 from penstock.kernel.port import END_OF_TIME, TIME, Frame
-from penstock.model.match import Match, Skip
+from penstock.model.match import Match
 from penstock.model.navigation import navigations_in
 from penstock.model.pattern_part import denied_in, until_in
 
@@ -55,6 +55,7 @@ class Finder:
         self.automaton = automaton_of(pattern)
         self.reach = _reach(relation)
         self._skip = relation.skip
+        self._target = self.steps.index(relation.skip.step) if relation.skip.step else GAP
         self.numbered = any(
             found.function == "match_number"
             for measure in relation.measures
@@ -89,45 +90,40 @@ class Finder:
             if labels is None:
                 found.open.append(start)
                 resume = stop if self.in_order else start
-            elif labels:
+            elif labels.rows:
                 found.matches.append((start, labels))
-                resume = self._resume(start, labels)
+                resume = start + self._next(labels)
         return found
 
     def _decide(self, board: _Board, start: int, stop: int, watermark: int) -> Labels | None:
-        closed = watermark >= END_OF_TIME
-        if self.within is not None:
-            limit = board.times[start] + self.within
-            if board.times[stop - 1] >= limit:
-                stop = bisect_left(board.times, limit, start, stop)
-                closed = True
-            closed = closed or watermark >= limit
-        ends = self._walk.ends(board.bits, (start, stop), closed=closed)
-        if ends is not None and ends[0] < 0:
+        limit, closed = self._limit(board.times, start, watermark)
+        if board.times and board.times[stop - 1] >= limit:
+            stop = bisect_left(board.times, limit, start, stop)
+            closed = True
+        span = (start, stop)
+        end = self._walk.ends(board.bits, span, closed=closed)
+        if end == NO_END:
             return NO_MATCH
         if self._threads is not None:
-            return self._threads.decide(board.bits, board.sheet, (start, stop), closed=closed)
-        if ends is None:
-            return None
-        return self._walk.labels(tuple(board.bits[start : ends[0]]), ends[1])
+            return self._threads.decide(board.bits, board.sheet, span, closed=closed)
+        return None if end is None else self._walk.labels(board.bits, start, end)
 
-    def _resume(self, start: int, labels: Labels) -> int:
-        """Give the place from which the next match may begin."""
-        places = self.automaton.places
-        steps = [places[place].step for place in labels]
+    def _limit(self, times: Sequence[int], start: int, watermark: int) -> tuple[int, bool]:
+        """Give the time that a match which begins here must not reach, and whether it is over."""
+        limit = END_OF_TIME if self.within is None else times[start] + self.within
+        return limit, watermark >= limit
+
+    def _next(self, labels: Labels) -> int:
+        """Give how many rows after the first of a match the next may begin."""
         if self._skip.to == "past last row":
-            last = max(place for place, step in enumerate(steps) if step != GAP)
-            return start + last + 1
-        target = self._target(self._skip, steps)
-        return start + max(target, 1)
-
-    def _target(self, skip: Skip, steps: list[int]) -> int:
-        if skip.to == "next row" or self.steps.index(skip.step) not in steps:
+            return labels.rows[-1] + 1
+        steps = [self.automaton.places[place].step for place in labels.places]
+        if self._skip.to == "next row" or self._target not in steps:
             return 1
-        wanted = self.steps.index(skip.step)
-        if skip.to == "first":
-            return steps.index(wanted)
-        return len(steps) - 1 - steps[::-1].index(wanted)
+        if self._skip.to == "last":
+            steps.reverse()
+            return max(1, labels.rows[len(steps) - 1 - steps.index(self._target)])
+        return max(1, labels.rows[steps.index(self._target)])
 
     def _board(self, ordered: Ordered, can_begin: NDArray[np.bool_]) -> _Board:
         rows = ordered.rows
@@ -153,26 +149,3 @@ def _reach(relation: Match) -> int:
     conditions = [step.condition for step in steps if step.condition is not None]
     exprs = (*conditions, *until_in(body), *(measure.expr for measure in relation.measures))
     return max((found.back for expr in exprs for found in navigations_in(expr)), default=0)
-
-
-def places_of(found: Found, finder: Finder) -> pl.DataFrame:
-    """Give the rows of all matches: number of the match, place of the row, step, and if hidden."""
-    labels = [labels for _, labels in found.matches]
-    sizes = np.fromiter(map(len, labels), dtype=np.int64, count=len(labels))
-    starts = np.fromiter((start for start, _ in found.matches), np.int64, len(labels))
-    total = int(sizes.sum())
-    numbers = np.repeat(np.arange(len(labels), dtype=np.int64), sizes)
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    flat = np.fromiter((place for item in labels for place in item), np.int64, total)
-    steps = np.array([place.step for place in finder.automaton.places], dtype=np.int64)
-    hidden = np.array([place.hidden for place in finder.automaton.places], dtype=np.bool_)
-    taken = steps[flat] != GAP
-    rows = np.repeat(starts, sizes) + np.arange(total, dtype=np.int64) - first
-    return pl.DataFrame(
-        {
-            "match": numbers[taken],
-            "row": rows[taken],
-            "step": steps[flat][taken],
-            "hidden": hidden[flat][taken],
-        }
-    )

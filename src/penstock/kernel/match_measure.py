@@ -10,6 +10,7 @@ from penstock.kernel.columns import dtype_of
 from penstock.kernel.expression import lower
 from penstock.kernel.functions.division import quotient
 from penstock.kernel.match_condition import GROUP
+from penstock.kernel.match_rows import HIDDEN, MATCH, NUMBER, ROW, STEP
 from penstock.kernel.port import TIME, Frame
 from penstock.model.expr import Expr
 from penstock.model.match import Match
@@ -21,18 +22,10 @@ from penstock.model.navigation import (
     placeholder,
 )
 
-MATCH = "match"
-ROW = "row"
-STEP = "step"
-HIDDEN = "hidden"
-"""Columns of the rows of matches: number of the match, place of the row, its step, whether it
-is given where all rows are."""
-NUMBER = "number"
-"""The number of a match among those of its key."""
-_MEMBER = "member"
-_COUNT = "count"
-_WANTED = "wanted"
-_VALUE = "value"
+_MEMBER = "_member"
+_COUNT = "_count"
+_WANTED = "_wanted"
+_VALUE = "_value"
 
 
 class Measures:
@@ -48,7 +41,7 @@ class Measures:
     def of(self, rows: Frame, matched: Frame) -> Frame:
         """Give the results of matches in rows that stand by key and time, in their order.
 
-        `matched` holds the rows of the matches in order, with the columns above.
+        `matched` holds the rows of the matches in order, with the columns of `match_rows`.
         """
         given = self._given(matched)
         base = rows[given[ROW]]

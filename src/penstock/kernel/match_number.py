@@ -8,8 +8,8 @@ import polars as pl
 
 from penstock.kernel.fold.grouping import join
 from penstock.kernel.match_condition import GROUP
-from penstock.kernel.match_measure import MATCH, NUMBER, ROW
 from penstock.kernel.match_order import Ordered
+from penstock.kernel.match_rows import MATCH, NUMBER, ROW
 from penstock.kernel.port import Frame
 
 _ALL = "_all"
@@ -22,8 +22,8 @@ def numbered_matches(
     groups = rows.rows[GROUP].gather(matched[ROW]).alias(GROUP)
     firsts = matched.with_columns(groups).unique(MATCH, keep="first", maintain_order=True)
     of_key = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(GROUP)
-    named = rows.rows.select(*keys)[firsts[ROW]]
-    found = named.with_columns(firsts[MATCH], firsts.select(of_key.alias(_ALL)).to_series())
+    named = (rows.rows[key].gather(firsts[ROW]) for key in keys)
+    found = pl.DataFrame([*named, *firsts.select(MATCH, of_key.alias(_ALL))])
     if keys:
         known = join(found, counted, keys, "left")[NUMBER].fill_null(0)
     else:

@@ -47,8 +47,8 @@ def ordered(rows: Frame, keys: Sequence[str]) -> Ordered:
         new, other_key = _changes(found, [_HASH]), _changes(found, keys)
         if (new == other_key).all():
             return _grouped(found.drop(_HASH), new)
-    number = pl.int_range(pl.len()).min().over(keys).alias(_HASH)
-    numbered = by_time.with_columns(number).sort(_HASH, maintain_order=True)
+    indexed = by_time.with_row_index(_HASH)
+    numbered = indexed.with_columns(pl.col(_HASH).min().over(keys)).sort(_HASH, maintain_order=True)
     return _grouped(numbered.drop(_HASH), _changes(numbered, [_HASH]))
 
 

@@ -15,10 +15,10 @@ from penstock.kernel.match_automaton import ACCEPT, GAP, Automaton, Entry
 from penstock.kernel.match_condition import Conditions
 from penstock.kernel.match_expression import Ask, Registers, Workbook
 from penstock.kernel.match_register import Sheet
-from penstock.kernel.match_walk import NO_MATCH, Labels
+from penstock.kernel.match_walk import Labels
 
-Way: TypeAlias = tuple[Any, int] | None
-"""The places taken: the way before, and the last one."""
+Way: TypeAlias = tuple[Any, int, int] | None
+"""The rows taken: the way before, the last row and the place that took it."""
 Thread: TypeAlias = tuple[int, tuple[int, ...], Registers, Way]
 """A place, the tests the next row must not pass, what is remembered, and the way so far."""
 _Add: TypeAlias = tuple[int, Callable[[Sheet, Any, int], Any]]
@@ -51,6 +51,7 @@ class _Move:
     ask: Ask | None
     adds: tuple[_Add, ...]
     after: tuple[Entry, ...]
+    gap: bool
 
 
 class Threads:
@@ -86,6 +87,7 @@ class Threads:
                 asks[place.needs],
                 () if place.step == GAP else adds[place.step],
                 after,
+                place.step == GAP,
             )
             for place, after in zip(automaton.places, automaton.after, strict=True)
         ]
@@ -102,11 +104,11 @@ class Threads:
             threads, ended = self._advance(threads, bits[at], sheet, at)
             best = ended or best
             if not threads:
-                return _labels(best)
+                return _labels(start, best)
         if not closed:
             return None
         waiting = (way for place, _, _, way in threads if place == ACCEPT)
-        return _labels(next(waiting, best))
+        return _labels(start, next(waiting, best))
 
     def _advance(
         self, threads: list[Thread], bits: int, sheet: Sheet, at: int
@@ -123,7 +125,7 @@ class Threads:
             taken = _taken(move, bits, sheet, at, registers)
             if taken is None:
                 continue
-            longer = (way, place)
+            longer = way if move.gap else (way, at, place)
             for next_place, next_guards in move.after:
                 if next_place == ACCEPT and not next_guards:
                     return following, longer
@@ -160,11 +162,10 @@ def _with(registers: Registers, adds: tuple[_Add, ...], sheet: Sheet, at: int) -
     return tuple(known)
 
 
-def _labels(way: Way) -> Labels:
-    if way is None:
-        return NO_MATCH
-    places: list[int] = []
+def _labels(start: int, way: Way) -> Labels:
+    taken: list[tuple[int, int]] = []
     while way is not None:
-        way, place = way
-        places.append(place)
-    return tuple(reversed(places))
+        way, row, place = way
+        taken.append((row - start, place))
+    taken.reverse()
+    return Labels(tuple(row for row, _ in taken), tuple(place for _, place in taken))

@@ -10,18 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from penstock.kernel.match_automaton import ACCEPT, Automaton, Entry
+from penstock.kernel.match_automaton import ACCEPT, GAP, Automaton, Entry
 from penstock.kernel.match_condition import Conditions
 
-Labels: TypeAlias = tuple[int, ...]
-"""The place of each row of a match, from its first one on."""
-NO_MATCH: Labels = ()
+End: TypeAlias = tuple[int, int]
+"""Where a match ends: the place after its last row, and the entry of the node there."""
+NO_END: End = (-1, -1)
+ACCEPTS = 1
+OVER = 2
+BEFORE = 4
+"""Marks of a node: a match ends here, nothing more can follow, a match has ended before."""
 _MOST_NODES = 20_000
-_ACCEPTS = 1
-_OVER = 2
-_BEFORE = 4
+_SHORT = 64
+"""Rows of a match up to which it is worth while to remember how it was matched."""
+
+
+class Labels(NamedTuple):
+    """The rows of a match, counted from its first, and the place that took each."""
+
+    rows: tuple[int, ...]
+    places: tuple[int, ...]
+
+
+NO_MATCH = Labels((), ())
 
 
 @dataclass(slots=True)
@@ -53,6 +66,7 @@ class Walk:
         self._forbids = [_any(sure, place.forbids) for place in automaton.places]
         self._after = [_guarded(entries, sure) for entries in automaton.after]
         self._first = _guarded(automaton.first, sure)
+        self._gaps = [place.step == GAP for place in automaton.places]
         self._labels: dict[tuple[tuple[int, ...], int], Labels] = {}
         self._nodes: dict[object, Node] = {}
         self.root = self._node(self._first, -1)
@@ -64,53 +78,57 @@ class Walk:
     def ignores(self, bits: int) -> bool:
         """Whether a row with these bits begins nothing and changes nothing, wherever it comes."""
         following = (self._node(entries, -1) for entries in self._after)
-        begins = self._advance(self.root, bits).entries
-        return not begins and all(_same(node, self._advance(node, bits)) for node in following)
+        begins = self.advance(self.root, bits).entries
+        return not begins and all(_same(node, self.advance(node, bits)) for node in following)
 
-    def ends(
-        self, bits: Sequence[int], span: tuple[int, int], *, closed: bool
-    ) -> tuple[int, int] | None:
+    def ends(self, bits: Sequence[int], span: tuple[int, int], *, closed: bool) -> End | None:
         """Give where the preferred match of the rows in a span ends, or none while it may change.
 
-        It is a place and an entry there; -1 where nothing matches. `closed` says that no row
-        comes any more.
+        `closed` says that no row comes any more.
         """
         start, stop = span
         node, at = self.root, start
-        best, entry = -1, -1
+        best = NO_END
         while at < stop:
             found = bits[at]
-            node = node.next.get(found) or self._advance(node, found)
+            node = node.next.get(found) or self.advance(node, found)
             at += 1
             if node.mark:
-                if node.mark & _BEFORE:
-                    best, entry = at - 1, node.before
-                if node.mark & _ACCEPTS:
-                    best, entry = at, len(node.entries) - 1
-                if node.mark & _OVER:
-                    return best, entry
+                best = better(node, at, best)
+                if node.mark & OVER:
+                    return best
         if not closed:
             return None
-        return (best, entry) if node.at_end < 0 else (at, node.at_end)
+        return best if node.at_end < 0 else (at, node.at_end)
 
-    def labels(self, bits: tuple[int, ...], entry: int) -> Labels:
-        """Give the places that led to an entry of the node after these rows."""
-        known = self._labels.get((bits, entry))
-        if known is not None:
-            return known
+    def labels(self, bits: Sequence[int], start: int, end: End) -> Labels:
+        """Give the rows of the match that begins and ends there."""
+        stop, entry = end
+        taken = tuple(bits[start:stop])
+        if len(taken) > _SHORT:
+            return self._traced(taken, entry)
+        if (taken, entry) not in self._labels:
+            if len(self._labels) > _MOST_NODES:
+                self._labels.clear()
+            self._labels[taken, entry] = self._traced(taken, entry)
+        return self._labels[taken, entry]
+
+    def _traced(self, bits: tuple[int, ...], entry: int) -> Labels:
+        """Follow the way back from an entry of the node after these rows."""
         nodes = [self.root]
         for found in bits:
-            nodes.append(nodes[-1].next.get(found) or self._advance(nodes[-1], found))
-        labels, place = [], entry
-        for node, found in zip(reversed(nodes[:-1]), reversed(bits), strict=True):
-            place = node.origins[found][place]
-            labels.append(node.entries[place][0])
-        if len(self._labels) > _MOST_NODES:
-            self._labels.clear()
-        self._labels[bits, entry] = tuple(reversed(labels))
-        return self._labels[bits, entry]
+            nodes.append(nodes[-1].next.get(found) or self.advance(nodes[-1], found))
+        rows, places = [], []
+        for row in reversed(range(len(bits))):
+            entry = nodes[row].origins[bits[row]][entry]
+            place = nodes[row].entries[entry][0]
+            if not self._gaps[place]:
+                rows.append(row)
+                places.append(place)
+        return Labels(tuple(reversed(rows)), tuple(reversed(places)))
 
-    def _advance(self, node: Node, bits: int) -> Node:
+    def advance(self, node: Node, bits: int) -> Node:
+        """Give the node that a row with these bits leads to."""
         entries: dict[tuple[int, int], int] = {}
         before = -1
         for number, (place, guards) in enumerate(node.entries):
@@ -145,6 +163,13 @@ class Walk:
         self._nodes[self._first, -1] = self.root
 
 
+def better(node: Node, at: int, best: End) -> End:
+    """Give where the match ends that is preferred after a row, which led to this node."""
+    if node.mark & ACCEPTS:
+        return at, len(node.entries) - 1
+    return (at - 1, node.before) if node.mark & BEFORE else best
+
+
 def _same(node: Node, following: Node) -> bool:
     """Whether the same may be next; a match that has ended there is known already."""
     left = tuple(entry for entry in node.entries if entry != (ACCEPT, 0))
@@ -157,11 +182,11 @@ def _node(entries: tuple[tuple[int, int], ...], before: int) -> Node:
 
 
 def _mark(entries: tuple[tuple[int, int], ...], before: int) -> int:
-    mark = _BEFORE if before >= 0 else 0
+    mark = BEFORE if before >= 0 else 0
     if (ACCEPT, 0) in entries:
-        mark |= _ACCEPTS
+        mark |= ACCEPTS
     if all(entry == (ACCEPT, 0) for entry in entries):
-        mark |= _OVER
+        mark |= OVER
     return mark
 
 

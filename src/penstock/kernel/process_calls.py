@@ -56,6 +56,8 @@ class Caller:
         """Their places are the numbers of calls."""
         self.fired: list[int] = []
         """Of each timer fired three numbers: the call, the key and the time."""
+        self.standing: dict[str, set[int]] = {}
+        """The keys that each punctuation has a timer for."""
 
     def open(self, number: int) -> None:
         """Turn to a key."""
@@ -72,18 +74,23 @@ class Caller:
         """Let the key's rows be processed."""
         self._call(self._process, zip(rows, times, strict=False))
 
+    def take_in_order(self, rows: Iterable[Row], times: Iterable[int | None], queue: Queue) -> None:
+        """Let the key's rows be processed, and before each the timers up to its time."""
+        self._call(self._process, self._between(rows, times, queue))
+
     def fire(self, timers: Iterator[Timer], queue: Queue) -> None:
         """Let timers of the key fire, and those that they set and that are due."""
         function: Any = self._dispatch if self._punctuations else self._on_timer
         self._call(function, self._due(timers, queue))
 
-    def ensure_punctuated(self, standing: Mapping[str, set[int]], time: int | None) -> None:
+    def ensure_punctuated(self, time: int | None) -> None:
         """Set the timers of punctuations where the key has none, from a row's time on."""
         context = self._context
         for name, item in self._punctuations.items():
             start = context.clock if item.domain == "processing" else time
-            if context.number not in standing[name] and start is not None:
+            if context.number not in self.standing[name] and start is not None:
                 context.wishes += (context.number, item.domain, name, _after(start, item))
+                self.standing[name].add(context.number)
 
     def _call(self, function: Any, pairs: Iterable[Pair]) -> None:  # noqa: ANN401
         context, results, plain, logged = self._context, self.results, self._plain, self._logged
@@ -133,6 +140,21 @@ class Caller:
             self._shape.check([row], side)
         for handle in self._handles:
             handle.check()
+
+    def _between(
+        self, rows: Iterable[Row], times: Iterable[int | None], queue: Queue
+    ) -> Iterator[Pair]:
+        wishes, standing = self._context.wishes, self.standing
+        for row, time in zip(rows, times, strict=False):
+            assert time is not None, "a row without a time does not wait for it"
+            if queue.next_at <= time:
+                self.fire(queue.until(time, clock=False), queue)
+            wished = len(wishes)
+            if standing:
+                self.ensure_punctuated(time)
+            yield row, time
+            if len(wishes) > wished:
+                queue.take_wishes(wishes[wished:], of_row=True)
 
     def _due(self, timers: Iterator[Timer], queue: Queue) -> Iterator[Pair]:
         context, wishes, calls = self._context, self._context.wishes, self._context.calls

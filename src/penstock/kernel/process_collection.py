@@ -32,7 +32,9 @@ class ListHandle(Logged, ListState[Any]):
 
     @override
     def __len__(self) -> int:
-        return 0 if self._expired() else len(self._items)
+        if self._ttl is not None and self._expired():
+            return 0
+        return len(self._items)
 
     @override
     def __iter__(self) -> Iterator[Any]:
@@ -49,7 +51,7 @@ class ListHandle(Logged, ListState[Any]):
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
-        if self._expired():
+        if self._ttl is not None and self._expired():
             raise IndexError(index)
         item = self._items[index]
         if self._nested:
@@ -107,10 +109,12 @@ class ListHandle(Logged, ListState[Any]):
         return repr([] if self._expired() else self._items)
 
     def _change(self) -> None:
-        if self._expired():
-            self._replace([])
-            self._written = None
-        self.log.append(("written", 0, self._write()))
+        self._dirty = True
+        if self._ttl is not None:
+            if self._expired():
+                self._replace([])
+                self._written = None
+            self.log.append(("written", 0, self._write()))
 
     def _replace(self, items: list[Any]) -> None:
         self.log.append(("all", 0, (self._items, self._written)))
@@ -153,7 +157,9 @@ class MapHandle(Logged, MapState[Any, Any]):
 
     @override
     def __len__(self) -> int:
-        return 0 if self._expired() else len(self._items)
+        if self._ttl is not None and self._expired():
+            return 0
+        return len(self._items)
 
     @override
     def __iter__(self) -> Iterator[Any]:
@@ -161,11 +167,11 @@ class MapHandle(Logged, MapState[Any, Any]):
 
     @override
     def __contains__(self, name: object) -> bool:
-        return name in self._items and not self._expired()
+        return name in self._items and not (self._ttl is not None and self._expired())
 
     @override
     def __getitem__(self, name: Any) -> Any:
-        if self._expired():
+        if self._ttl is not None and self._expired():
             raise KeyError(name)
         item = self._items[name]
         if self._nested:
@@ -173,6 +179,11 @@ class MapHandle(Logged, MapState[Any, Any]):
             self._dirty = True
             self.log.append((name, copied(item), self._written))
         return item
+
+    @override
+    def get(self, name: Any, default: Any = None) -> Any:
+        known = name in self
+        return self[name] if known else default
 
     @override
     def __setitem__(self, name: Any, value: Any) -> None:
@@ -196,10 +207,14 @@ class MapHandle(Logged, MapState[Any, Any]):
         return repr({} if self._expired() else self._items)
 
     def _change(self, name: Any) -> None:  # noqa: ANN401
-        if self._expired():
-            self.clear()
-            self._written = None
-        self.log.append((name, self._items.get(name, _NOTHING), self._write()))
+        self._dirty = True
+        before = None
+        if self._ttl is not None:
+            if self._expired():
+                self.clear()
+                self._written = None
+            before = self._write()
+        self.log.append((name, self._items.get(name, _NOTHING), before))
 
     @override
     def _put(self, found: Any) -> None:

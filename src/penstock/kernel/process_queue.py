@@ -54,6 +54,13 @@ class Queue:
                 yield Timer(at, DOMAINS[rank], name or None)
 
     @property
+    def next_at(self) -> int:
+        """The event time of the next; the end of time where there is none."""
+        if self._live is None:
+            return self._line[-1][1] if self._line and not self._line[-1][0] else END_OF_TIME
+        return self._heap[0][1] if self._heap and not self._heap[0][0] else END_OF_TIME
+
+    @property
     def stuck(self) -> bool:
         """Whether timers set one another again and again and time does not go on."""
         return self._stuck > _MOST_AT_ONCE

@@ -182,40 +182,29 @@ class RowProcess:
     def _take(self, touched: Touched, rows: Frame) -> None:
         caller = self._caller
         grouped, times = self._grouped(touched, rows)
-        standing = self._standing()
+        caller.standing = self._standing()
         following = iter(times)
         start = 0
         for number, count in enumerate(touched.counts):
             caller.open(number)
-            if standing:
-                caller.ensure_punctuated(standing, times[start])
+            if caller.standing:
+                caller.ensure_punctuated(times[start])
                 start += count
             caller.take(islice(grouped, count), islice(following, count))
             caller.close()
 
     def _take_in_order(self, touched: Touched, rows: Frame, time: Time) -> None:
         """Let rows and timers come by their times, a timer before the rows of its time."""
-        caller, wishes = self._caller, self._context.wishes
+        caller = self._caller
         lines = self._timers.take_due(time)
         grouped, times = self._grouped(touched, rows)
-        standing = self._standing()
-        start = 0
-        for number in range(touched.keys.height):
-            count = touched.counts[number] if number < len(touched.counts) else 0
+        caller.standing = self._standing()
+        following = iter(times)
+        counts = [*touched.counts, *[0] * (touched.keys.height - len(touched.counts))]
+        for number, count in enumerate(counts):
             queue = Queue(lines.get(number, []), time)
             caller.open(number)
-            for row, at in zip(islice(grouped, count), times[start : start + count], strict=True):
-                assert at is not None, "a row without a time is not held"
-                caller.fire(queue.until(at, clock=False), queue)
-                wished = len(wishes)
-                if standing:
-                    caller.ensure_punctuated(standing, at)
-                    for names in standing.values():
-                        names.add(number)
-                caller.take((row,), (at,))
-                if len(wishes) > wished:
-                    queue.take_wishes(wishes[wished:], of_row=True)
-            start += count
+            caller.take_in_order(islice(grouped, count), islice(following, count), queue)
             caller.fire(queue.until(time.watermark), queue)
             caller.close()
 

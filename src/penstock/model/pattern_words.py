@@ -94,6 +94,6 @@ def _navigation(navigation: Navigation) -> str:
     if navigation.function == "last" and not navigation.steps and not navigation.offset:
         text = of
     if navigation.back:
-        text = f"prev({text}, {navigation.back})"
+        text = f"prev({text}{f', {navigation.back}' if navigation.back > 1 else ''})"
     spoken = navigation.final and navigation.function in (*AGGREGATED, "first", "last")
     return f"final {text}" if spoken else text

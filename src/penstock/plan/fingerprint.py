@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.join import Join
+from penstock.model.join_bound import AsOf
 from penstock.model.latest import Latest
 from penstock.model.match import Match
 from penstock.model.physical import Keyed, Physical, Stateful
@@ -98,7 +101,10 @@ def _keeps_rows(relation: Stateful) -> bool:
 
 def _own(relation: Stateful) -> tuple[object, ...]:
     if not isinstance(relation, Aggregate):
-        return tuple(getattr(relation, name) for name in _OWN[type(relation)])
+        own = {name: getattr(relation, name) for name in _OWN[type(relation)]}
+        if isinstance(relation, Join) and isinstance(relation.bound, AsOf):
+            own["bound"] = replace(relation.bound, keep=timedelta(0))
+        return tuple(own.values())
     how = (relation.refinement.mode, relation.refinement.stamp, relation.panes)
     return (relation.keys, relation.measures, relation.window, relation.when, how)
 

@@ -7,9 +7,12 @@ from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
+from penstock.model.join import Join
+from penstock.model.join_bound import AsOf
 from penstock.model.match import Match
 from penstock.model.physical import Keyed, Physical
 from penstock.model.progress import PartitionWatermark, Progress
+from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
 from penstock.model.words import watermark_words
 from penstock.plan.moment import moment_text, span_text
@@ -43,7 +46,18 @@ def _decides(keyed: Keyed) -> str:
         return "rows wait for it; rows behind it are late"
     if isinstance(relation, Dedup) and relation.within is not None:
         return f"forgets a key {span_text(relation.within)} later; rows behind it are late"
+    if isinstance(relation, Versions):
+        return f"a version is final {span_text(max(relation.keep, keyed.keep_late))} after its end"
+    if isinstance(relation, Join) and isinstance(relation.bound, AsOf):
+        return _looks_up(relation.bound, keyed.keep_late)
     return "does not wait for it, no row is late"
+
+
+def _looks_up(bound: AsOf, keep_late: timedelta) -> str:
+    if bound.by == "arrival":
+        return "does not wait for it, no row is late"
+    late = f"rows more than {span_text(max(bound.keep, keep_late))} behind it are late"
+    return f"rows wait for it; {late}" if bound.wait else late
 
 
 def _closes(relation: Aggregate, late: str) -> str:

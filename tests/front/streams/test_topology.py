@@ -95,3 +95,10 @@ def test_stores_are_kept_in_compacted_topics_and_a_table_in_its_own() -> None:
         "Counts": "app-Counts-changelog",
     }
     assert topology.compacted == {"app-Counts-changelog", "copy"}
+
+
+def test_a_store_is_written_before_the_results_that_follow_from_it() -> None:
+    builder = ks.KStreamBuilder()
+    builder.stream("in").count_by_key("Counts").to_stream().to("out")
+    (part,) = builder.topology("app").parts
+    assert [sink.topic for sink in part.plan.sinks] == ["app-Counts-changelog", "out"]

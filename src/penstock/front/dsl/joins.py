@@ -34,6 +34,7 @@ class JoinWords:
     eager: bool = False
     suffix: str = "_right"
     where: Expression | None = None
+    keep_late: Duration | None = None
 
 
 def stream_bound(within: Within | None, window: Window | None) -> Bound:
@@ -93,7 +94,9 @@ def joined(left: Relation, right: Relation, bound: Bound, words: JoinWords) -> J
         right.schema.field(other, role="join key", site=site)
     columns = picks(left.schema, right.schema, on, words)
     condition = None if words.where is None else subject_of(words.where)
-    join = Join(left, right, on, words.how, bound, columns, words.eager, condition, site)
+    late = timedelta(0) if words.keep_late is None else duration_of(words.keep_late)
+    bounds = (words.eager, condition, site, late)
+    join = Join(left, right, on, words.how, bound, columns, *bounds)
     check_join(join)
     return join
 

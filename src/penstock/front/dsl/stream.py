@@ -136,6 +136,7 @@ class Stream(Rows["Stream"]):
         eager: bool = False,
         suffix: str = "_right",
         where: Expression | None = None,
+        keep_late: Duration | None = None,
     ) -> Stream:
         """Bring together rows with the same values `on` columns.
 
@@ -143,10 +144,11 @@ class Stream(Rows["Stream"]):
         row, or in one `window`. A row looks a table up `as_of` its "arrival" or its "event
         time": there `wait` answers it once the table is complete up to it, `corrected` at once
         and again where an earlier version comes, which are kept `keep` long. With `eager` a row
-        comes out alone until a partner comes. `where` is a further condition on the result, and
+        comes out alone until a partner comes; rows may come `keep_late`, and then correct what
+        was given. `where` is a further condition on the result, and
         a right column whose name is taken gets the `suffix`.
         """
-        words = JoinWords(on, how, eager, suffix, where)
+        words = JoinWords(on, how, eager, suffix, where, keep_late)
         same_program(self.program, other.program)
         if isinstance(other, Table):
             bound = lookup_bound(as_of, wait=wait, corrected=corrected, keep=keep)

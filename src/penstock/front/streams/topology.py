@@ -59,11 +59,10 @@ def topology(
             hint='End a stream with .to("topic"), or give an aggregate a store.',
         )
     lowering = Lowering(application, cut=cut)
+    # Stores are written first: who sees a result finds it in the store as well.
+    stores = {node.name: Kept(lowering.keep(node), node.codec) for node in tables}
     for item in written:
         lowering.write(item)
-    stores: dict[str, Kept] = {}
-    for node in tables:
-        stores[node.name] = Kept(lowering.keep(node), node.codec)
     return Topology(
         application,
         tuple(_ordered(_parts(application, lowering.sinks))),
