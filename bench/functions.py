@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+from typing_extensions import override
 
 import penstock as ps
 from bench.result import Measure, Result, Target
@@ -52,13 +53,15 @@ class Visits(ps.Processor[Any]):
     visits = ps.value_state(int, default=0)
     total = ps.value_state(float, default=0.0)
 
+    @override
     def process(self, row: dict[str, Any], ctx: ps.Context) -> None:
         """Count a row, and wait for silence."""
         self.visits.value += 1
         self.total.value += row["amount"]
         ctx.set_timer(ctx.time + _SILENCE, name="silence")
 
-    def on_timer(self, timer: ps.Timer, ctx: ps.Context) -> dict[str, Any]:  # noqa: ARG002
+    @override
+    def on_timer(self, timer: ps.Timer, ctx: ps.Context) -> dict[str, Any]:
         """Tell of the visit, and forget it."""
         told = {"user": ctx.key, "visits": self.visits.value, "total": self.total.value}
         self.visits.clear()
@@ -208,6 +211,7 @@ def _rate(shape: _Shape, runs: list[Taken], sizes: _Sizes) -> Measure:
 
 
 def _against_spark(stage: Stage, sizes: _Sizes, few: int) -> Measure:
+    stage.native(_native)
     pairs = [(stage.ours(_PROCESS.build), stage.native(_native)) for _ in range(sizes.runs)]
     measured = few * (sizes.batches - 1) / sizes.batches
     return Measure(

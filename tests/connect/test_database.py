@@ -56,7 +56,7 @@ def test_without_its_driver_postgres_is_refused_with_how_to_get_it(
     store = store_of("postgresql://somewhere/db")
     with pytest.raises(SetupError, match="STORE_DRIVER") as caught, transaction(store):
         pass
-    assert "psycopg" in caught.value.hint
+    assert "penstock[postgres]" in caught.value.hint
 
 
 def test_a_server_gets_its_own_marks_and_names_stay_names() -> None:

@@ -15,10 +15,12 @@ from penstock.kernel.columns import from_rows, with_control
 from penstock.kernel.port import Frame
 from penstock.model.enrich import Enrich, EnrichHow
 from penstock.model.expr import Call, Column, Literal
+from penstock.model.latest import Latest
 from penstock.model.physical import Settings
 from penstock.model.plan import Plan, Sink
 from penstock.model.source import Stream
 from penstock.model.stateless import Filter, Named, Project
+from penstock.model.table_key import table_key
 from penstock.plan.fingerprint import fingerprint
 from penstock.plan.planner import plan
 from penstock.schema.schema import Field, Schema
@@ -167,3 +169,9 @@ def test_a_join_needs_a_key_of_one_type() -> None:
         enriched(a_stream(), COUNTRIES, [])
     with pytest.raises(ModelError, match="JOIN_TYPES"):
         enriched(a_stream(), COUNTRIES, {"n": "code"})
+
+
+def test_a_table_stays_one_where_its_rows_are_only_chosen() -> None:
+    table = Latest(a_stream(), ("code",))
+    assert table_key(enriched(table, COUNTRIES, "code", "semi")) == ("code",)
+    assert table_key(enriched(table, COUNTRIES, "code", "left")) is None

@@ -142,6 +142,31 @@ def test_results_are_dictionaries_or_objects_returned_or_yielded(given: Any, cou
     assert step.dead is None
 
 
+def test_a_result_is_taken_as_it_is_when_it_is_given() -> None:
+    class Reusing(Processor[Any]):
+        items = list_state(int)
+        counts = map_state(str, int)
+
+        def __init__(self) -> None:
+            self.own: Row = {}
+
+        @override
+        def process(self, row: Row, ctx: Context) -> Iterator[Row]:
+            for n in (row["n"], row["n"] + 1):
+                self.items.append(n)
+                self.counts["x"] = n
+                self.own.update(key=str(n), items=self.items, counts=self.counts)
+                yield self.own
+
+    schema = {"key": str, "items": "array<int64>", "counts": "map<int64>"}
+    (step,) = play(an_operator(Reusing, schema=schema), (delta({"key": "a", "n": 1}), NEVER))
+    assert step.dead is None, step.dead["error"][0]
+    assert changes([step], "key", "items", "counts") == [
+        (1, "1", [1], {"x": 1}),
+        (1, "2", [1, 2], {"x": 2}),
+    ]
+
+
 def test_a_function_has_its_state_by_name() -> None:
     def summed(row: Row, state: Any, ctx: Context) -> Row:  # noqa: ANN401
         state.total.value = (state.total.value or 0) + row["n"]

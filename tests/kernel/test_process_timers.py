@@ -465,6 +465,16 @@ def test_in_order_a_row_behind_the_watermark_is_late() -> None:
     assert steps[1].late["_reason"][0].startswith("behind the watermark")
 
 
+def test_in_order_a_punctuation_begins_again_with_the_next_row_after_it_lapsed() -> None:
+    class Lapsing(Report):
+        in_order = True
+
+    rows = [row("a", 1, t=3), row("a", -1, t=4), row("a", 7, t=42)]
+    for cut in (at(3), at(40), at(END_OF_TIME)):
+        steps = play(alarm(Lapsing), (delta(*rows), cut), (delta(), at(END_OF_TIME)))
+        assert changes(steps, "at", "what") == [(1, 10, "0"), (1, 50, "7")]
+
+
 def test_in_order_the_timers_of_the_last_rows_fire_at_the_end() -> None:
     steps = play(alarm(Ordered), (delta(row("a", 1, t=5)), at(END_OF_TIME)))
     assert changes(steps, "at", "what") == [(1, 5, "row"), (1, 15, "1")]

@@ -102,8 +102,8 @@ def _psycopg() -> Any:  # noqa: ANN401  # a library that need not be there
     except ImportError as error:
         raise SetupError(
             "STORE_DRIVER",
-            "PostgreSQL is asked for, and psycopg is not installed",
-            hint='Install it with: pip install "psycopg[binary]"',
+            "a PostgreSQL store is asked for, and psycopg is not installed",
+            hint='Install it with: pip install "penstock[postgres]"',
         ) from error
     return psycopg
 

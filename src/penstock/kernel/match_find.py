@@ -13,17 +13,20 @@ from numpy.typing import NDArray
 
 from penstock.kernel.match_automaton import GAP, NO_STEP, automaton_of
 from penstock.kernel.match_condition import EVERY_ROW, Conditions
+from penstock.kernel.match_crowd import Crowd, Limits
 from penstock.kernel.match_expression import Workbook
 from penstock.kernel.match_order import Ordered
 from penstock.kernel.match_register import Sheet
 from penstock.kernel.match_thread import Threads
-from penstock.kernel.match_walk import NO_END, NO_MATCH, Labels, Walk
-from penstock.kernel.port import END_OF_TIME, TIME, Frame
+from penstock.kernel.match_walk import NO_END, NO_MATCH, End, Labels, Walk
+from penstock.kernel.port import TIME, Frame
 from penstock.model.match import Match
 from penstock.model.navigation import navigations_in
 from penstock.model.pattern_part import denied_in, until_in
 
 _MILLISECOND = timedelta(milliseconds=1)
+_LONG = 200
+"""Rows after which a start is walked together with all others of its key: see match_crowd."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,12 @@ class _Board:
     """What is known of each row: its bits, its time, and values that conditions ask for."""
 
     bits: list[int]
-    times: Sequence[int]
+    limits: Limits
     sheet: Sheet
     starts: list[int]
     stops: list[int]
+    together: dict[int, End | None] = field(default_factory=dict)
+    """The ends of matches of a busy key, from one start on."""
 
 
 class Finder:
@@ -80,13 +85,13 @@ class Finder:
 
     def find(self, ordered: Ordered, can_begin: NDArray[np.bool_], watermark: int) -> Found:
         """Find what the rows decide, once no row before the watermark is to come."""
-        board = self._board(ordered, can_begin)
+        board = self._board(ordered, can_begin, watermark)
         found = Found()
         resume = 0
         for start, stop in zip(board.starts, board.stops, strict=True):
             if start < resume:
                 continue
-            labels = self._decide(board, start, stop, watermark)
+            labels = self._decide(board, start, stop)
             if labels is None:
                 found.open.append(start)
                 resume = stop if self.in_order else start
@@ -95,23 +100,32 @@ class Finder:
                 resume = start + self._next(labels)
         return found
 
-    def _decide(self, board: _Board, start: int, stop: int, watermark: int) -> Labels | None:
-        limit, closed = self._limit(board.times, start, watermark)
-        if board.times and board.times[stop - 1] >= limit:
-            stop = bisect_left(board.times, limit, start, stop)
-            closed = True
-        span = (start, stop)
-        end = self._walk.ends(board.bits, span, closed=closed)
+    def _decide(self, board: _Board, start: int, stop: int) -> Labels | None:
+        limit = board.limits.stop(start, stop)
+        closed = limit < stop or board.limits.over(start)
+        end = self._end(board, (start, limit), stop, closed=closed)
         if end == NO_END:
             return NO_MATCH
         if self._threads is not None:
-            return self._threads.decide(board.bits, board.sheet, span, closed=closed)
+            return self._threads.decide(board.bits, board.sheet, (start, limit), closed=closed)
         return None if end is None else self._walk.labels(board.bits, start, end)
 
-    def _limit(self, times: Sequence[int], start: int, watermark: int) -> tuple[int, bool]:
-        """Give the time that a match which begins here must not reach, and whether it is over."""
-        limit = END_OF_TIME if self.within is None else times[start] + self.within
-        return limit, watermark >= limit
+    def _end(self, board: _Board, span: tuple[int, int], stop: int, *, closed: bool) -> End | None:
+        """Give where the match of a start ends; one that goes on for long is not walked alone."""
+        start, limit = span
+        if start in board.together:
+            return board.together[start]
+        near = start + _LONG
+        if limit <= near:
+            return self._walk.ends(board.bits, span, closed=closed)
+        end = self._walk.ends(board.bits, (start, near), closed=False)
+        if end is not None:
+            return end
+        first = bisect_left(board.starts, start)
+        others = board.starts[first : bisect_left(board.starts, stop)]
+        board.together.clear()
+        board.together.update(Crowd(self._walk, board.bits).ends(others, stop, board.limits))
+        return board.together[start]
 
     def _next(self, labels: Labels) -> int:
         """Give how many rows after the first of a match the next may begin."""
@@ -125,7 +139,7 @@ class Finder:
             return max(1, labels.rows[len(steps) - 1 - steps.index(self._target)])
         return max(1, labels.rows[steps.index(self._target)])
 
-    def _board(self, ordered: Ordered, can_begin: NDArray[np.bool_]) -> _Board:
+    def _board(self, ordered: Ordered, can_begin: NDArray[np.bool_], watermark: int) -> _Board:
         rows = ordered.rows
         bits = self._conditions.bits(rows)
         numbers = bits.to_numpy()
@@ -133,9 +147,10 @@ class Finder:
         for needs, forbids in self._walk.starts():
             begins |= (numbers & needs == needs) & (numbers & forbids == 0)
         starts = np.flatnonzero(begins & can_begin)
+        times = rows[TIME].to_list() if self.within is not None else ()
         return _Board(
             bits.to_list(),
-            rows[TIME].to_list() if self.within is not None else (),
+            Limits(times, self.within, watermark),
             self._workbook.sheet(rows) if self._threads is not None else (),
             starts.tolist(),
             ordered.stop_of_rows[starts].tolist(),

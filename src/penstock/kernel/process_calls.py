@@ -12,7 +12,7 @@ from penstock.kernel.dead import Failure, failure_of
 from penstock.kernel.port import END_OF_TIME
 from penstock.kernel.process_context import CallContext
 from penstock.kernel.process_handle import Handle, split
-from penstock.kernel.process_output import ResultShape
+from penstock.kernel.process_output import ResultShape, Taker
 from penstock.kernel.process_queue import Queue
 from penstock.model.process import Punctuation
 from penstock.model.processor import Calls, Context, Row, RowCall, Timer, TimerCall
@@ -93,7 +93,8 @@ class Caller:
                 self.standing[name].add(context.number)
 
     def _call(self, function: Any, pairs: Iterable[Pair]) -> None:  # noqa: ANN401
-        context, results, plain, logged = self._context, self.results, self._plain, self._logged
+        context, results, take = self._context, self.results, self._shape.take
+        plain, logged = self._plain, self._logged
         calls, wishes = context.calls, context.wishes
         checked = context.number in self._checked
         for argument, time in pairs:
@@ -105,9 +106,9 @@ class Caller:
                 given = function(argument, context)
                 if given is not None:
                     if given.__class__ is GeneratorType:
-                        results.extend(given)
+                        results.extend(map(take, given))
                     else:
-                        _add(results, given)
+                        _add(results, given, take)
                 if checked:
                     self._check()
             except Exception as error:  # noqa: BLE001  # whatever the user's code raises
@@ -185,9 +186,10 @@ class Caller:
 
     def _again(self, timer: Timer) -> None:
         """Set a punctuation's timer for the next time while there is something to remember."""
-        item = self._punctuations[timer.name or ""]
-        context = self._context
+        name, context = timer.name or "", self._context
+        item = self._punctuations[name]
         if not any(handle.held for handle in self._handles):
+            self.standing.get(name, set()).discard(context.number)
             return
         if item.domain == "processing":
             start = context.clock
@@ -214,13 +216,13 @@ def _after(time: int, item: Punctuation) -> int:
     return (time // every + 1) * every
 
 
-def _add(results: list[Any], given: Any) -> None:  # noqa: ANN401
+def _add(results: list[Any], given: Any, take: Taker) -> None:  # noqa: ANN401
     """Take what a function returned: one row, or several."""
     several = isinstance(given, list | Iterator)
     if several or (isinstance(given, tuple) and not hasattr(given, "_fields")):
-        results.extend(given)
+        results.extend(map(take, given))
     else:
-        results.append(given)
+        results.append(take(given))
 
 
 def _unheard(timer: Timer, _: Context) -> Any:  # noqa: ANN401

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from penstock.errors import ModelError, UsageError, did_you_mean
@@ -35,8 +35,8 @@ class CallContext:
         "wishes",
     )
 
-    def __init__(self, sides: Collection[str]) -> None:
-        self._sides = frozenset(sides)
+    def __init__(self, sides: Mapping[str, Callable[[Any], Any]]) -> None:
+        self._sides = sides
         self.time: int | None = 0
         self.weight = 1
         self.watermark = START_OF_TIME
@@ -94,13 +94,14 @@ class CallContext:
 
     def side(self, name: str, row: Any) -> None:  # noqa: ANN401
         """Give a row to the side output of a name."""
-        if name not in self._sides:
+        take = self._sides.get(name)
+        if take is None:
             raise ModelError(
                 "SIDE_MISSING",
                 f'a row is given to the side output "{name}", which is not declared',
                 hint=did_you_mean(name, self._sides) or f"Declare it: sides={{{name!r}: ...}}.",
             )
-        self.beside.append((len(self.calls), name, row))
+        self.beside.append((len(self.calls), name, take(row)))
 
 
 def _refused(time: object, domain: str) -> UsageError:

@@ -91,10 +91,10 @@ class RowProcess:
         types = frame_schema(process.source.schema)
         keys = {key: types[key] for key in process.keys}
         self._process = process
-        self._context = CallContext([side.name for side in process.sides])
+        self._shape = ResultShape(process)
+        self._context = CallContext(self._shape.takers)
         self._columns = {field.name: StateColumn(field, keys) for field in process.state}
         self._timers = TimerTable(keys)
-        self._shape = ResultShape(process)
         self._rows = row_maker(process.source.schema.names)
         handles = {name: handle_of(item, self._context) for name, item in self._columns.items()}
         self._caller = Caller(

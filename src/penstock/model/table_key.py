@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.model.aggregate import WINDOW_END, WINDOW_START, Aggregate
+from penstock.model.enrich import Enrich
 from penstock.model.expr import Column
 from penstock.model.join import Join
 from penstock.model.join_bound import Whole
@@ -23,7 +24,14 @@ def table_key(relation: Relation) -> tuple[str, ...] | None:
             return relation.keys + begins
         case Aggregate():
             return _of_aggregate(relation)
-        case Filter() | Expect() | Restamp() | Rekey() | Apply(shape="filter"):
+        case (
+            Filter()
+            | Expect()
+            | Restamp()
+            | Rekey()
+            | Apply(shape="filter")
+            | Enrich(how="semi" | "anti")
+        ):
             return table_key(relation.inputs[0])
         case Project():
             return _of_project(relation)

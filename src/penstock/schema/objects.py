@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import isclass
 from typing import Any, TypeAlias
 
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(item) for item in value]
     return value
 
