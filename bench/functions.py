@@ -37,8 +37,9 @@ _METHOD = (
     " new checkpoint each run, keep state in files, and write results to the log in one transaction"
     " a batch. Rows/s are by the time of the micro-batches after the first, on all cores of the"
     " machine. The function counts the visits of a user and sums their amounts in two states, and"
-    " sets a timer; after 5 s of silence it gives both and forgets the user. One that takes tables"
-    " keeps the same two states and gives both with every row: it has no timers. Spark's"
+    " sets a timer; after 5 s of silence it gives both and forgets the user. Where rows come as"
+    " they arrive, timers come after those of a batch, in Spark too. One that takes tables keeps"
+    " the same two states and gives both with every row: it has no timers. Spark's"
     " `applyInPandasWithState` does the first with one state and an event-time timeout, on each"
     " fiftieth user, since it is slow (`transformWithState` needs protobuf, which we do not"
     " install). Patterns of three steps within 10 s: amounts below 30, later above 70, later below"
@@ -80,6 +81,10 @@ def running(rows: pl.DataFrame, state: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
 
 def _process(events: Stream) -> Stream:
     return events.group_by("user").process(Visits, schema=_VISITS)
+
+
+def _process_in_order(events: Stream) -> Stream:
+    return events.group_by("user").process(Visits, schema=_VISITS, in_order=True)
 
 
 def _process_tables(events: Stream) -> Stream:
@@ -130,6 +135,7 @@ class _Shape:
 _PROCESS = _Shape("a function a row, two states and a timer", _process, 200_000)
 _SHAPES = (
     _PROCESS,
+    _Shape("the same, rows and timers in the order of their times", _process_in_order, 200_000),
     _Shape("a function of tables, two states", _process_tables, None),
     _Shape("pattern: low, then high, then low", _low_high_low, 300_000),
     _Shape("pattern: two falls", _two_falls, 300_000),

@@ -29,7 +29,7 @@ def shop(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_all_stages_are_explained(cli: Cli, shop: str) -> None:
     lines = cli.ok("explain", shop).lines
     heads = [line.split()[0] for line in lines if line and not line.startswith(" ")]
-    assert heads == ["MODEL", "LOGICAL", "PHYSICAL", "WATERMARK"]
+    assert heads == ["MODEL", "LOGICAL", "PHYSICAL", "WATERMARK", "STATE"]
 
 
 def test_one_stage_is_explained_with_the_settings_asked_for(cli: Cli, shop: str) -> None:
@@ -41,7 +41,7 @@ def test_one_stage_is_explained_with_the_settings_asked_for(cli: Cli, shop: str)
 
 def test_stages_are_given_as_json(cli: Cli, shop: str) -> None:
     found = cli.ok("explain", shop, "--json").json
-    assert list(found) == ["model", "logical", "physical", "watermark"]
+    assert list(found) == ["model", "logical", "physical", "watermark", "state"]
     assert found["model"][0] == "MODEL  program shop"
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from penstock.kernel import match_find
 from penstock.model.physical import Settings
 from penstock.testing.driver import TestDriver
 from tests.properties.pattern_cases import Case, a_case, ordered
@@ -53,18 +54,33 @@ def check(seed: int, *, earlier: bool, most_rows: int = 12) -> None:
     assert {name for name, table in held.items() if table.height} <= {"numbers"}
 
 
+@pytest.fixture(params=[200, 1], ids=["one start at a time", "all starts together"])
+def busy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let keys count as busy, whose starts are walked together, after so many rows."""
+    monkeypatch.setattr(match_find, "_LONG", request.param)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("seed", range(200))
 def test_a_random_pattern_finds_what_trying_all_sequences_finds(seed: int) -> None:
     check(seed, earlier=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_conditions_on_earlier_rows_find_the_same_too(seed: int) -> None:
     check(10_000 + seed, earlier=True)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_few_random_patterns_find_the_same(seed: int) -> None:
+    check(1_000 + seed, earlier=seed % 2 == 0)
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
+@pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("block", range(100))
 def test_20000_random_patterns_find_what_trying_all_sequences_finds(block: int) -> None:
     for seed in range(200):

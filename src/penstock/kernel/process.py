@@ -77,7 +77,9 @@ class ProcessOperator:
         if not self._relation.in_order:
             return _Taken(delta, None, None)
         behind = pl.col(TIME) < state.time.watermark
-        fresh = delta.filter(~behind.fill_null(value=True)).select(*self._columns, *CONTROL)
+        # The time first: the patch of a stored table is short then, see `spark.state_patch`.
+        names = [TIME, *self._columns, *(name for name in CONTROL if name != TIME)]
+        fresh = delta.filter(~behind.fill_null(value=True)).select(names)
         late = delta.filter(behind.fill_null(value=True))
         refused = late.select(*self._columns, *CONTROL, pl.lit(_LATE).alias(REASON))
         held = state.tables.get(ROWS)

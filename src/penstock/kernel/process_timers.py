@@ -7,7 +7,7 @@ table is short when timers go: see `spark.state_patch`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -32,26 +32,25 @@ _LARGEST = 2**62
 
 
 class TimerTable:
-    """The timers of all keys, during one step; those of touched keys know the key's number."""
+    """The timers of all keys, during one step; keys that are touched have numbers."""
 
     def __init__(self, keys: Mapping[str, pl.DataType]) -> None:
         self._keys = tuple(keys)
         schema = {AT: pl.Int64(), **keys, DOMAIN: pl.String(), NAME: pl.String()}
         self.empty = pl.DataFrame(schema=schema)
-        self._stored = self._touched = self._now = self.empty
-        self._changed = False
+        self._now = self._touched = self.empty
+        self._numbers: pl.Series | None = None
+        """The number of each timer's key, once somebody has asked for it."""
 
     def begin(self, table: Frame | None, touched: Frame) -> None:
         """Take the table as it was stored."""
-        self._stored = self.empty if table is None else table
+        self._now = self.empty if table is None else table
         self._touched = touched
-        self._changed = False
-        self._now = _numbered(self._stored, touched, self._keys)
+        self._numbers = None
 
     def finish(self) -> Frame | None:
         """Give the table to be stored."""
-        table = self._now.drop(_NUMBER) if self._changed else self._stored
-        return table if table.height else None
+        return self._now if self._now.height else None
 
     @property
     def wake_at(self) -> int | None:
@@ -62,7 +61,7 @@ class TimerTable:
 
     def standing(self, name: str) -> set[int]:
         """Give the numbers of the touched keys that have a timer of a name."""
-        found = self._now.filter(pl.col(NAME) == name)[_NUMBER]
+        found = self._numbered(self._now.filter(pl.col(NAME) == name))
         return set(found.drop_nulls().to_list())
 
     def take_due(self, time: Time, *, rows: bool = True) -> dict[int, list[Due]]:
@@ -75,14 +74,16 @@ class TimerTable:
             return {}
         found = self._now.filter(mask)
         self._keep(~mask)
-        return _by_key(found)
+        return _by_key(found.with_columns(self._numbered(found)))
 
     def take_wishes(self, wishes: list[Any], fired: Time | None = None) -> None:
         """Do what calls have asked for; timers set that have `fired` meanwhile are left out."""
         if not wishes:
             return
+        if self._numbers is None:
+            self._numbers = self._numbered(self._now)
         asked = _frame_of(wishes)
-        held = self._now.select(_NUMBER, DOMAIN, NAME, AT)
+        held = self._now.select(self._numbers, DOMAIN, NAME, AT)
         # Where a timer is both held and asked for again, what was asked last counts.
         last = _last_of_each(pl.concat([held, asked.select(held.columns)]))
         is_held = last < held.height
@@ -94,14 +95,28 @@ class TimerTable:
         if fired is not None:
             new = new.filter(~due(fired))
         if new.height:
-            number = new[_NUMBER]
-            keyed = new.with_columns(self._touched[key].gather(number) for key in self._keys)
-            self._now = pl.concat([self._now, keyed.select(self._now.columns)])
-            self._changed = True
+            self._add(new)
+
+    def _add(self, new: Frame) -> None:
+        assert self._numbers is not None
+        number = new[_NUMBER]
+        keyed = new.with_columns(self._touched[key].gather(number) for key in self._keys)
+        self._now = pl.concat([self._now, keyed.select(self._now.columns)])
+        self._numbers = pl.concat([self._numbers, number])
 
     def _keep(self, mask: pl.Series) -> None:
         self._now = self._now.filter(mask)
-        self._changed = True
+        if self._numbers is not None:
+            self._numbers = self._numbers.filter(mask)
+
+    def _numbered(self, timers: Frame) -> pl.Series:
+        keys = list(self._keys)
+        if not keys:
+            return pl.repeat(0, timers.height, dtype=pl.Int64, eager=True).alias(_NUMBER)
+        numbers = self._touched.select(keys).with_columns(
+            pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER)
+        )
+        return join(timers.select(keys), numbers, keys, "left")[_NUMBER]
 
 
 def due(time: Time, *, rows: bool = True) -> pl.Expr:
@@ -110,15 +125,6 @@ def due(time: Time, *, rows: bool = True) -> pl.Expr:
     if not rows:
         return by_clock
     return by_clock | ((pl.col(DOMAIN) == "event") & (pl.col(AT) <= time.watermark))
-
-
-def _numbered(held: Frame, touched: Frame, keys: Sequence[str]) -> Frame:
-    if not keys:
-        return held.with_columns(pl.lit(0, pl.Int64).alias(_NUMBER))
-    numbers = touched.select(keys).with_columns(
-        pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER)
-    )
-    return held.with_columns(join(held.select(keys), numbers, keys, "left")[_NUMBER])
 
 
 def _frame_of(wishes: list[Any]) -> Frame:
