@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from penstock.errors import (
         PenstockError,
+        StoreError,
     )
     from penstock.front.dsl.aggregates import (
         aggregate,
@@ -178,8 +179,14 @@ if TYPE_CHECKING:
         sliding,
         tumbling,
     )
+    from penstock.inline.run import (
+        InlineOptions,
+    )
     from penstock.log.consumer import (
         Consumer,
+    )
+    from penstock.log.event_store import (
+        EventStore,
     )
     from penstock.log.open import (
         open_log,
@@ -223,33 +230,34 @@ __version__ = "0.1.0"
 
 # fmt: off
 __all__ = [
-    "App", "Consumer", "Context", "Expression", "Field", "HazardWarning", "ListState",
-    "MapState", "Pattern", "PatternPart", "PenstockError", "Processor", "Producer", "Record",
-    "Schema", "Settings", "Store", "Stream", "Table", "Timer", "Topic", "TopicConfig",
-    "TopicPartition", "UserAggregate", "ValueState", "__version__", "abs", "accumulating",
-    "after", "after_delay", "after_rows", "aggregate", "aligned", "all_of", "any_of",
-    "approx_count_distinct", "array_contains", "array_size", "at_watermark", "avg", "bounded",
-    "buffered_window", "by_count", "by_delta", "by_punctuation", "by_time", "ceil",
-    "classifier", "coalesce", "col", "collect_list", "collect_set", "concat", "contains",
-    "continued", "count", "count_distinct", "count_window", "custom_window", "date_trunc",
-    "day", "delta_window", "discarding", "each_batch", "each_row", "element_at", "ends_with",
-    "every", "every_rows", "exp", "final", "first", "floor", "from_millis", "global_window",
-    "greatest", "histogram", "hopping", "hour", "in_sequence", "is_nan", "last", "least",
-    "length", "like", "list_state", "lit", "ln", "lower", "lpad", "map_state", "match_number",
-    "matched", "max", "median", "millis", "min", "minute", "month", "never", "nullif", "once",
-    "open_log", "pattern", "perfect", "postgres", "power", "prev", "punctuate", "punctuated",
-    "punctuation_window", "quantile", "regexp_extract", "regexp_extract_all", "regexp_like",
-    "regexp_replace", "repeat", "replace", "retracting", "reverse", "round", "rpad", "second",
-    "session", "skip_past_last_row", "skip_to_first", "skip_to_last", "skip_to_next_row",
-    "sliding", "spark_table", "split", "sqlite", "sqrt", "starts_with", "static", "stddev",
-    "step", "substring", "sum", "to_date", "top_k", "trim", "tumbling", "until", "upper",
+    "App", "Consumer", "Context", "EventStore", "Expression", "Field", "HazardWarning",
+    "InlineOptions", "ListState", "MapState", "Pattern", "PatternPart", "PenstockError",
+    "Processor", "Producer", "Record", "Schema", "Settings", "Store", "StoreError", "Stream",
+    "Table", "Timer", "Topic", "TopicConfig", "TopicPartition", "UserAggregate", "ValueState",
+    "__version__", "abs", "accumulating", "after", "after_delay", "after_rows", "aggregate",
+    "aligned", "all_of", "any_of", "approx_count_distinct", "array_contains", "array_size",
+    "at_watermark", "avg", "bounded", "buffered_window", "by_count", "by_delta",
+    "by_punctuation", "by_time", "ceil", "classifier", "coalesce", "col", "collect_list",
+    "collect_set", "concat", "contains", "continued", "count", "count_distinct",
+    "count_window", "custom_window", "date_trunc", "day", "delta_window", "discarding",
+    "each_batch", "each_row", "element_at", "ends_with", "every", "every_rows", "exp", "final",
+    "first", "floor", "from_millis", "global_window", "greatest", "histogram", "hopping",
+    "hour", "in_sequence", "is_nan", "last", "least", "length", "like", "list_state", "lit",
+    "ln", "lower", "lpad", "map_state", "match_number", "matched", "max", "median", "millis",
+    "min", "minute", "month", "never", "nullif", "once", "open_log", "pattern", "perfect",
+    "postgres", "power", "prev", "punctuate", "punctuated", "punctuation_window", "quantile",
+    "regexp_extract", "regexp_extract_all", "regexp_like", "regexp_replace", "repeat",
+    "replace", "retracting", "reverse", "round", "rpad", "second", "session",
+    "skip_past_last_row", "skip_to_first", "skip_to_last", "skip_to_next_row", "sliding",
+    "spark_table", "split", "sqlite", "sqrt", "starts_with", "static", "stddev", "step",
+    "substring", "sum", "to_date", "top_k", "trim", "tumbling", "until", "upper",
     "value_state", "variance", "when", "when_closed", "when_complete", "when_row", "year",
 ]
 # fmt: on
 
 _NAMES = {
     "penstock.app": "App",
-    "penstock.errors": "PenstockError",
+    "penstock.errors": "PenstockError StoreError",
     "penstock.front.dsl.aggregates": (
         "aggregate approx_count_distinct collect_set count_distinct histogram median quantile "
         "stddev top_k variance"
@@ -287,7 +295,9 @@ _NAMES = {
         "buffered_window by_count by_delta by_punctuation by_time count_window custom_window "
         "delta_window global_window hopping punctuation_window session sliding tumbling"
     ),
+    "penstock.inline.run": "InlineOptions",
     "penstock.log.consumer": "Consumer",
+    "penstock.log.event_store": "EventStore",
     "penstock.log.open": "open_log",
     "penstock.log.producer": "Producer",
     "penstock.log.record": "Record TopicPartition",

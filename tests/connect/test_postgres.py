@@ -1,12 +1,7 @@
-"""The same promises on a PostgreSQL server: its address is in TEST_POSTGRES, else this is skipped.
-
-It needs psycopg, which is not among what the project installs:
-`TEST_POSTGRES=postgresql://postgres@localhost:5432/postgres pytest tests/connect/test_postgres.py`
-"""
+"""The same promises on a PostgreSQL server, which the tests start where the machine has one."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -26,9 +21,9 @@ from penstock.model.plan import Sink
 from penstock.model.source import Stream
 from penstock.model.store import Store
 from penstock.schema.annotation import schema_of
+from tests.connect.server import missing, postgres
 
-ADDRESS = os.environ.get("TEST_POSTGRES", "")
-pytestmark = pytest.mark.skipif(not ADDRESS, reason="TEST_POSTGRES names no server")
+pytestmark = pytest.mark.slow
 
 COLUMNS = schema_of(
     {
@@ -47,11 +42,19 @@ ROW = (True, 7, 0.5, b"\xff", datetime(2024, 5, 1, 12, tzinfo=UTC), date(2024, 5
 ME, OTHER = Writer("me"), Writer("other")
 
 
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if missing():
+        pytest.skip(missing())
+    with postgres() as started:
+        yield started
+
+
 @pytest.fixture
-def table() -> Iterator[StoredTable]:
+def table(address: str) -> Iterator[StoredTable]:
     stream = Stream("in", COLUMNS)
     made = StoredTable(
-        Sink(stream, "Counts %s?", ("user?%",), upsert=True, store=Store("postgres", ADDRESS))
+        Sink(stream, "Counts %s?", ("user?%",), upsert=True, store=Store("postgres", address))
     )
     drop_tables([made])
     yield made
@@ -64,27 +67,27 @@ def row(user: str | None, n: int, weight: int = 1) -> Frame:
     return frame.with_columns(pl.lit(weight, pl.Int32).alias(WEIGHT))
 
 
-def kept() -> list[tuple[object, ...]]:
-    with transaction(Store("postgres", ADDRESS)) as session:
+def kept(address: str) -> list[tuple[object, ...]]:
+    with transaction(Store("postgres", address)) as session:
         found = session.run('SELECT "user?%", n, at, price, tags FROM "Counts %s?" ORDER BY 2')
         return [tuple(item) for item in found]
 
 
-def test_a_batch_is_written_once_and_by_key(table: StoredTable) -> None:
+def test_a_batch_is_written_once_and_by_key(table: StoredTable, address: str) -> None:
     claim_tables([table], ME)
     write_batch([(table, pl.concat([row("a", 1), row("b", 2), row(None, 3)]))], ME, 0)
     for _ in range(2):
         write_batch([(table, pl.concat([row("a", 1, -1), row("a", 9), row("b", 2, -1)]))], ME, 1)
     rest = (ROW[4], Decimal("1.20"), '["a"]')
-    assert kept() == [(None, 3, *rest), ("a", 9, *rest)]
+    assert kept(address) == [(None, 3, *rest), ("a", 9, *rest)]
 
 
-def test_who_was_followed_by_another_is_refused(table: StoredTable) -> None:
+def test_who_was_followed_by_another_is_refused(table: StoredTable, address: str) -> None:
     claim_tables([table], ME)
     claim_tables([table], OTHER)
     with pytest.raises(StoreError, match="STORE_TAKEN"):
         write_batch([(table, row("a", 1))], ME, 0)
-    assert kept() == []
+    assert kept(address) == []
 
 
 def test_a_server_that_is_away_has_a_code() -> None:
@@ -93,8 +96,8 @@ def test_a_server_that_is_away_has_a_code() -> None:
         pass
 
 
-def test_states_are_kept_there_as_in_a_file() -> None:
-    store = ExternalStore(Store("postgres", ADDRESS), "shop")
+def test_states_are_kept_there_as_in_a_file(address: str) -> None:
+    store = ExternalStore(Store("postgres", address), "shop")
     store.clear()
     a, b = ("agg-1", 0), ("agg-1", 1)
     for number, (states, changed, gone) in enumerate(
@@ -103,7 +106,7 @@ def test_states_are_kept_there_as_in_a_file() -> None:
         whole = (frozenset(states), frozenset(changed), frozenset(gone))
         store.write(Cut(number, b"%d" % number, *whole, encode=states.__getitem__), None)
         store.note(number)
-    found = ExternalStore(Store("postgres", ADDRESS), "shop").read(3)
+    found = ExternalStore(Store("postgres", address), "shop").read(3)
     assert store.current() == 3
     assert found is not None
     assert (found.header, found.blobs) == (b"3", {a: b"2"})
