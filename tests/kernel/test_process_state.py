@@ -85,12 +85,13 @@ def test_a_row_that_fails_does_not_keep_a_state_alive() -> None:
                 raise ValueError
             return found
 
-    rows = [row(0, 1), row(9, 13), row(10), row(20, 13), row(5)]
+    rows = [row(0, 1), row(9, 13), row(10), row(20, 13), row(5), row(21)]
     (step,) = play(remembers(Failing), (delta(*rows), NEVER))
     assert [key for _, key in changes([step], "key")] == [
         "None [] {}",
         "None [] {}",
         "1 [1] {'1': 1}",
+        "None [] {}",
     ]
     assert step.state.tables["names"].to_dicts() == [{"key": "a", "value": {"1": 1}, "_written": 0}]
 

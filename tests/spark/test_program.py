@@ -106,3 +106,14 @@ def test_history_and_live_rows_have_no_seam_and_the_end_is_the_end(
     append(log, given[:2])
     with pytest.raises(RunError, match="PROGRAM_ENDED"):
         jobs.run(windowed())
+
+
+def test_a_program_that_is_drained_before_its_first_batch_reads_nothing(
+    log: EmbeddedLog, jobs: Jobs
+) -> None:
+    given = rows(60)
+    append(log, given)
+    jobs.start(windowed(), until="drained").await_end()
+    assert stored_rows(log, "counts") == []
+    jobs.run(windowed(), rows=50)
+    assert folded(stored_rows(log, "counts")) == folded(driven(windowed(), given).rows("counts"))

@@ -48,7 +48,7 @@ class _Move:
     needs: int
     forbids: int
     denied: tuple[_Test, ...]
-    ask: Ask | None
+    test: _Test
     adds: tuple[_Add, ...]
     after: tuple[Entry, ...]
     gap: bool
@@ -84,7 +84,7 @@ class Threads:
                 self._tests[place.needs].bit,
                 sum({self._tests[test].bit for test in place.forbids if asks[test] is None}),
                 tuple(self._tests[test] for test in place.forbids if asks[test] is not None),
-                asks[place.needs],
+                self._tests[place.needs],
                 () if place.step == GAP else adds[place.step],
                 after,
                 place.step == GAP,
@@ -93,14 +93,23 @@ class Threads:
         ]
         self._empty: Registers = tuple(item.empty for item in workbook.registers.values())
         self._first: list[Thread] = [(*entry, self._empty, None) for entry in automaton.first]
+        self._only = self._one_way()
+
+    def _one_way(self) -> tuple[int, _Move] | None:
+        """Give the first place if a row with its bits is always taken there, and by no other."""
+        place, guards, _, _ = self._first[0]
+        move = self._moves[place]
+        asked = guards or move.denied or move.test.ask is not None
+        ends = any(following == ACCEPT for following, _ in move.after)
+        return None if len(self._first) > 1 or asked or ends else (place, move)
 
     def decide(
         self, bits: Sequence[int], sheet: Sheet, span: tuple[int, int], *, closed: bool
     ) -> Labels | None:
         """Give the preferred match of the rows in a span, or none while it may still change."""
         start, stop = span
-        threads, best = self._first, None
-        for at in range(start, stop):
+        threads, best = self._begun(sheet, start), None
+        for at in range(start if threads is self._first else start + 1, stop):
             threads, ended = self._advance(threads, bits[at], sheet, at)
             best = ended or best
             if not threads:
@@ -110,19 +119,31 @@ class Threads:
         waiting = (way for place, _, _, way in threads if place == ACCEPT)
         return _labels(start, next(waiting, best))
 
+    def _begun(self, sheet: Sheet, start: int) -> list[Thread]:
+        """Give the threads after the first row, where there is but one way to take it."""
+        if self._only is None:
+            return self._first
+        place, move = self._only
+        registers = _with(self._empty, move.adds, sheet, start)
+        way = (None, start, place)
+        return [(following, guards, registers, way) for following, guards in move.after]
+
     def _advance(
         self, threads: list[Thread], bits: int, sheet: Sheet, at: int
     ) -> tuple[list[Thread], Way]:
         """Give the threads after a row, and the best way that has ended, if one has."""
         following: list[Thread] = []
         seen: set[tuple[int, tuple[int, ...], Registers]] = set()
+        refused: set[tuple[int, int]] = set()
         for place, guards, registers, way in threads:
             if guards and self._guarded(guards, bits, sheet, at, registers):
                 continue
             if place == ACCEPT:
                 return following, way
             move = self._moves[place]
-            taken = _taken(move, bits, sheet, at, registers)
+            if not bits & move.needs or bits & move.forbids:
+                continue
+            taken = _taken(move, (sheet, at), registers, bits, refused)
             if taken is None:
                 continue
             longer = way if move.gap else (way, at, place)
@@ -141,15 +162,27 @@ class Threads:
         return any(self._tests[test].passes(bits, sheet, at, registers) for test in guards)
 
 
-def _taken(move: _Move, bits: int, sheet: Sheet, at: int, registers: Registers) -> Registers | None:
-    """Give what is remembered when the row is taken; none where it cannot be."""
-    if not bits & move.needs or bits & move.forbids:
-        return None
+def _taken(
+    move: _Move,
+    row: tuple[Sheet, int],
+    registers: Registers,
+    bits: int,
+    refused: set[tuple[int, int]],
+) -> Registers | None:
+    """Give what is remembered when the row is taken; none where it cannot be.
+
+    `refused` are tests, with what was remembered, that the row has not passed: what a step
+    does not take is mostly what the gap before it is asked for next.
+    """
+    sheet, at = row
     for test in move.denied:
-        if test.passes(bits, sheet, at, registers):
+        if (id(test), id(registers)) not in refused and test.passes(bits, sheet, at, registers):
             return None
     known = _with(registers, move.adds, sheet, at)
-    return known if move.ask is None or move.ask(sheet, at, known) is True else None
+    if move.test.ask is None or move.test.ask(sheet, at, known) is True:
+        return known
+    refused.add((id(move.test), id(registers)))
+    return None
 
 
 def _with(registers: Registers, adds: tuple[_Add, ...], sheet: Sheet, at: int) -> Registers:

@@ -176,10 +176,10 @@ class WatchedValue(Logged):
 
     @value.setter
     def value(self, new: Any) -> None:  # noqa: ANN401
-        old = self._value
+        old, before = self._value, self._written
         if old is not None and self._expired():
             self._written = None
-        before = self._write()
+        self._write()
         if not self.log:
             self.log.append((old, before))
         self._value = new

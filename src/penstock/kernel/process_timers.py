@@ -83,13 +83,16 @@ class TimerTable:
         if self._numbers is None:
             self._numbers = self._numbered(self._now)
         asked = _frame_of(wishes)
-        held = self._now.select(self._numbers, DOMAIN, NAME, AT)
+        places = np.flatnonzero(self._numbers.is_not_null().to_numpy())
+        rows = self._now[pl.Series(places)]
+        held = rows.select(self._numbers.gather(places), DOMAIN, NAME, AT)
         # Where a timer is both held and asked for again, what was asked last counts.
         last = _last_of_each(pl.concat([held, asked.select(held.columns)]))
         is_held = last < held.height
-        if np.count_nonzero(is_held) < held.height:
-            keep = np.zeros(held.height, np.bool_)
-            keep[last[is_held]] = True
+        gone = np.delete(places, last[is_held])
+        if len(gone):
+            keep = np.ones(self._now.height, np.bool_)
+            keep[gone] = False
             self._keep(pl.Series(keep))
         new = asked[pl.Series(last[~is_held] - held.height)].filter(~pl.col(_DELETED))
         if fired is not None:
@@ -141,11 +144,7 @@ def _frame_of(wishes: list[Any]) -> Frame:
 
 
 def _last_of_each(timers: Frame) -> Whole:
-    """Give the last place of each timer, in order; those of keys without a number all stay."""
-    if timers[_NUMBER].null_count():
-        known = timers[_NUMBER].is_not_null().to_numpy()
-        mine = np.flatnonzero(known)[_last_of_each(timers.filter(pl.Series(known)))]
-        return np.sort(np.concatenate([np.flatnonzero(~known), mine]))
+    """Give the last place of each timer, in order."""
     number, identity = _whole(timers[_NUMBER]), _identity(timers)
     ids = number * (identity.max(initial=0) + 1) + identity
     backwards = np.unique(ids[::-1], return_index=True)[1]

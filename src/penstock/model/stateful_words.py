@@ -31,12 +31,26 @@ def stateful_words(relation: Settle | Latest | Versions | Join | Process | Match
             on = ", ".join(one if one == two else f"{one} = {two}" for one, two in relation.on)
             alone = ("rows alone come at once",) if relation.eager else ()
             return Words(f"{relation.how} join", f"on {on}", (_meets(relation.bound), *alone))
-        case Process(keys=keys, name=name, state=state):
-            held = tuple(f"remembers {item.name}: {item.holds} of {item.type}" for item in state)
-            return Words("process", f"{name} by {', '.join(keys) or 'nothing'}", held)
+        case Process(keys=keys, name=name):
+            return Words("process", f"{name} by {', '.join(keys) or 'nothing'}", _about(relation))
         case Match(keys=keys, pattern=pattern):
             by = f"by {', '.join(keys) or 'nothing'}"
             return Words("match", by, (*pattern_words(pattern), _given(relation)))
+
+
+def _about(process: Process) -> tuple[str, ...]:
+    held = (f"remembers {item.name}: {item}{_kept(item.ttl)}" for item in process.state)
+    called = (
+        f"calls {item.name} every {_span(item.every)} of {item.domain} time"
+        for item in process.punctuations
+    )
+    order = ("rows and timers by their times",) if process.in_order else ()
+    beside = (f"gives rows beside to {side.name}" for side in process.sides)
+    return (*order, *held, *called, *beside)
+
+
+def _kept(ttl: timedelta | None) -> str:
+    return "" if ttl is None else f", until {_span(ttl)} after it was last written"
 
 
 def _given(relation: Match) -> str:

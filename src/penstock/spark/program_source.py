@@ -66,7 +66,9 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @override
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         begin = ProgramOffset.from_json(start)
-        if begin.ended or self._options.until == "drained":
+        first = begin.marks is None
+        drained = self._options.until == "drained"
+        if begin.ended or (drained and not first):
             return start
         begin.require_same_topics(self._log)
         left = self._left_at(begin)
@@ -78,10 +80,11 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             ends = self._wait(begin, left, now)
             now = max(begin.clock, self._clock.now())
             due = left is not None and left.wake_at is not None and left.wake_at <= now
-        positions = admit_program(self._log, begin.positions, ends, self._options.limits)
+        positions = dict(begin.positions)
+        if not drained:
+            positions = admit_program(self._log, begin.positions, ends, self._options.limits)
         ended = self._options.until == "end" and not _has_more_than(positions, ends)
         # Spark runs a first batch even where nothing has come yet: it needs a time, too.
-        first = begin.marks is None
         if not (first or due or ended or positions != begin.positions):
             return start
         marks = self._marks(left, now)

@@ -314,8 +314,23 @@ def test_a_process_of_one_program_leaves_the_object_alone() -> None:
     assert vars(copy.copy(own)) == {}
 
 
-def test_explain_tells_what_it_remembers() -> None:
+def test_a_description_tells_what_it_remembers_and_when_it_is_called() -> None:
+    class Told(Absence):
+        in_order = True
+        pages = ps.map_state(str, int, ttl="1 day")
+
+        @ps.punctuate(every="10s")
+        def report(self, timer: Timer, ctx: Context) -> Alert:
+            return Alert(ctx.key, timer.time)
+
     app, grouped = visits()
-    grouped.process(Absence).to("alerts")
-    assert "Absence by user" in app.describe()
-    assert "seen" in app.describe()
+    grouped.process(Told, sides={"rejected": Rejected}).to("alerts")
+    told = [line.strip() for line in app.describe().splitlines()]
+    start = next(number for number, line in enumerate(told) if "process Told by user" in line)
+    assert told[start + 1 : start + 6] == [
+        "rows and timers by their times",
+        "remembers seen: value of int64",
+        "remembers pages: map of string to int64, until 1d after it was last written",
+        "calls report every 10s of event time",
+        "gives rows beside to rejected",
+    ]
