@@ -27,7 +27,7 @@ from penstock.front.dsl.patterns import (
     skip_to_next_row,
     step,
 )
-from penstock.kernel import match_order
+from penstock.kernel import match_find, match_order
 from penstock.kernel.match import MatchOperator
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, Frame, State, Step, Time
 from penstock.model.match import Match, Rows, Skip
@@ -333,6 +333,27 @@ def test_matches_are_numbered_by_key_over_all_batches() -> None:
 def test_a_pattern_of_many_ways_takes_one_look_at_each_row() -> None:
     ways = step("a", col("n") == 1).one_or_more().one_or_more().one_or_more().then(B)
     assert matches(ways, "1" * 200 + "3") == []
+
+
+@pytest.mark.parametrize("skip", [None, skip_to_next_row()])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        within(A.followed_by(B), 35),
+        within(A.one_or_more().with_gaps(), 40),
+        within(A.not_followed_by(B), 30),
+        A.followed_by(B).followed_by(C),
+        A.one_or_more().not_next(B),
+    ],
+)
+def test_starts_of_a_busy_key_are_walked_together_and_find_the_same(
+    pattern: Pattern, skip: Skip | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = "1.11.2.131.2..1113.1"
+    alone = matches(pattern, numbers, skip=skip)
+    monkeypatch.setattr(match_find, "_LONG", 1)
+    assert alone
+    assert matches(pattern, numbers, skip=skip) == alone
 
 
 def test_the_order_of_results_depends_on_the_matches_alone() -> None:

@@ -189,11 +189,7 @@ def told(driver: TestDriver) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in RESULT) for row in driver.rows("out")]
 
 
-@given(ROWS, st.data())
-@settings(max_examples=60, suppress_health_check=CALM)
-def test_in_order_a_process_does_what_a_loop_over_sorted_rows_does(
-    found: list[Row], data: st.DataObject
-) -> None:
+def check_in_order(found: list[Row], data: st.DataObject) -> None:
     rows = once_a_time(found)
     delivery = data.draw(partitionings(rows, partitions=2, max_batches=4))
     driver = run(an_app(Busy, in_order=True), delivery, data)
@@ -203,6 +199,23 @@ def test_in_order_a_process_does_what_a_loop_over_sorted_rows_does(
         assert [row for row in told(driver) if row[0] == key] == wanted
     assert len(told(driver)) == sum(map(len, expected.values()))
     assert len(driver.dead_letters("out")) == sum(row["n"] == BAD for row in rows)
+
+
+@given(ROWS, st.data())
+@settings(max_examples=60, suppress_health_check=CALM)
+def test_in_order_a_process_does_what_a_loop_over_sorted_rows_does(
+    found: list[Row], data: st.DataObject
+) -> None:
+    check_in_order(found, data)
+
+
+@pytest.mark.soak
+@given(ROWS, st.data())
+@settings(max_examples=10_000, suppress_health_check=CALM)
+def test_10000_processes_in_order_do_what_a_loop_does(
+    found: list[Row], data: st.DataObject
+) -> None:
+    check_in_order(found, data)
 
 
 class Arrivals(ps.Processor[Any]):
