@@ -21,6 +21,8 @@ _SETTINGS = {
     "state.backend.type": "rocksdb",
     "execution.checkpointing.incremental": "true",
     "execution.checkpointing.interval": "10 s",
+    # Else a job that has read all waits for the next checkpoint, up to 10 s that are no work.
+    "execution.checkpointing.checkpoints-after-tasks-finish": "false",
     "table.local-time-zone": "UTC",
     "taskmanager.memory.managed.size": "1 g",
 }

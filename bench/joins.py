@@ -48,8 +48,9 @@ _METHOD = (
     " before the join, in one query."
 )
 _FLINK = (
-    " PyFlink {version} (SQL, 2 slots, RocksDB, a checkpoint every 10 s) makes rows of the same"
-    " distribution in memory, so that it reads nothing, and keeps no result; its events/s are by"
+    " PyFlink {version} (SQL, 2 slots, RocksDB, a checkpoint every 10 s) makes as many rows as one"
+    " batch has, distributed alike, so that it reads nothing, and keeps no result; its versioned"
+    " table is looked up as of event time, which is the one it has. Its events/s are by"
     " the net run time of the job less that of one of 1,000 rows, after one that does not count."
 )
 _TWICE = Target("at least", 2.0)
@@ -230,7 +231,8 @@ def _against(shape: _Shape, pairs: list[_Measured], sizes: _Sizes) -> Iterator[M
             unit=unit,
             ours=tuple(amount / ours[number] for ours, _ in pairs),
             baseline=tuple(amount / theirs[number] for _, theirs in pairs if theirs is not None),
-            target=shape.target,
+            # Twice as fast was promised, by the clock.
+            target=shape.target if unit == "events/s" else None,
         )
 
 
@@ -238,10 +240,10 @@ def _beside(
     flink: Flink, home: Path, shape: _Shape, pairs: list[_Measured], sizes: _Sizes
 ) -> Measure:
     rows = sizes.rows(shape)
-    seconds = flink.seconds(shape.flink, sizes.batches * sizes.batch, sizes.runs, home)
+    seconds = flink.seconds(shape.flink, sizes.batch, sizes.runs, home)
     return Measure(
         label=f"{shape.flink}, PyFlink {flink.version}",
         unit="events/s",
         ours=tuple(rows * (sizes.batches - 1) / ours.batches for ours, _ in pairs),
-        baseline=tuple(rows * sizes.batches / taken for taken in seconds),
+        baseline=tuple(rows / taken for taken in seconds),
     )

@@ -25,6 +25,19 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=10_000)
 hypothesis.settings.load_profile("default")
 
 
+_WHOLE_PROGRAMS = ("requirements", "conformance")
+"""Tests of whole programs, too many for the fast loop."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests of whole programs to `make test`."""
+    here = Path(__file__).parent
+    for item in items:
+        inside = item.path.is_relative_to(here)
+        if inside and item.path.relative_to(here).parts[0] in _WHOLE_PROGRAMS:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def _no_user_settings(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

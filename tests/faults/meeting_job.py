@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 
 from pyspark import cloudpickle
+from typing_extensions import override
 
 import penstock as ps
 from penstock.model.plan import Plan
@@ -26,6 +27,7 @@ class Watch(ps.Processor[Row]):
 
     seen = ps.value_state(int, default=0)
 
+    @override
     def process(self, row: Row, ctx: ps.Context) -> None:
         if row["n"] % 10 == 7:
             message = f"seven in {row['n']}"
@@ -34,6 +36,7 @@ class Watch(ps.Processor[Row]):
         ctx.set_timer(ctx.time + 6_000, name="event")
         ctx.set_timer(ctx.clock + 5_000, name="clock", domain="processing")
 
+    @override
     def on_timer(self, timer: ps.Timer, ctx: ps.Context) -> Iterator[Row]:
         yield {"page": ctx.key, "seen": self.seen.value, "clock": timer.name}
 

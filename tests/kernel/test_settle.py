@@ -34,9 +34,7 @@ def test_several_changes_of_a_key_leave_one() -> None:
     rows = [(1, -1), (2, 1), (2, -1), (3, 1)]
     assert settled(*({"key": "a", "n": n, "w": weight} for n, weight in rows)) == [(1, "a", 3)]
     rows = [(1, -1), (2, 1), (2, -1)]
-    assert settled(*({"key": "a", "n": n, "w": weight} for n, weight in rows)) == [
-        (-1, "a", 1)
-    ]
+    assert settled(*({"key": "a", "n": n, "w": weight} for n, weight in rows)) == [(-1, "a", 1)]
 
 
 def test_no_changes_are_settled_as_they_are() -> None:

@@ -198,4 +198,4 @@ def test_the_input_of_an_operator_has_the_columns_that_its_frames_have() -> None
             for chain in source.chains
             if chain.target == keyed.id
         ]
-        assert all(names == keyed.relation.source.schema.names for names in ends)
+        assert all(names == keyed.relation.inputs[0].schema.names for names in ends)

@@ -87,7 +87,8 @@ def test_a_process_says_how_long_each_state_is_kept() -> None:
         StateField("pages", "list", INT64),
     )
     source = keyed.relation.inputs[0]
-    process = Process(source, ("user",), "watch", None, source.schema, state)
+    # It is not run.
+    process = Process(source, ("user",), "watch", lambda *_: _, source.schema, state)
     seen, pages, timers = state_bounds(Keyed("process-1", process, 0, (), timedelta(0)))
     assert "it leaves when 1h unused" in seen.text()
     assert "your function clears it" in pages.text()

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.model.relation import Relation
+from penstock.model.upsert_key import upsert_keys
 from penstock.testing.inline import inline_plan
-from penstock.testing.outbox import upsert_keys
 
 STREAM = {"columns": {"k": "string", "n": "int64", "at": "int64"}, "event_time": "at"}
 

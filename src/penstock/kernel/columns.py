@@ -95,7 +95,5 @@ def with_control(
 def control_columns(frame: Frame) -> list[str]:
     """Give the columns of a frame that are not the user's."""
     return [
-        name
-        for name in frame.columns
-        if name in CONTROL or name in PANE_COLUMNS or name == UNTIL
+        name for name in frame.columns if name in CONTROL or name in PANE_COLUMNS or name == UNTIL
     ]

@@ -134,8 +134,8 @@ def _keys(few: Frame, many: Frame, bits: int) -> tuple[Whole, Whole, bool]:
         if max(int(one.max()), int(other.max())) - least < 2**bits:
             return one - least, other - least, True
     shift = np.uint64(64 - bits)
-    one, other = (row_hash(rows).to_numpy() >> shift for rows in (few, many))
-    return one.astype(np.int64), other.astype(np.int64), False
+    hashes = [row_hash(rows).to_numpy() >> shift for rows in (few, many)]
+    return hashes[0].astype(np.int64), hashes[1].astype(np.int64), False
 
 
 def _runs(codes: _Codes) -> Pairs:

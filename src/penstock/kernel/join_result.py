@@ -95,8 +95,11 @@ class Results:
     def _picked(self, left: Frame, right: Frame, pairs: Pairs) -> Frame:
         columns = []
         for pick in self._picks:
-            name = pick.left or pick.right
-            source = (left[name], pairs.left) if pick.left else (right[name], pairs.right)
+            source = (
+                (left[pick.left], pairs.left)
+                if pick.left
+                else (right[str(pick.right)], pairs.right)
+            )
             columns.append(
                 source[0].gather(source[1]).cast(self._types[pick.name]).alias(pick.name)
             )

@@ -37,7 +37,7 @@ _OWN: Mapping[type[Relation], tuple[str, ...]] = {
     Versions: ("keys",),
     Join: ("on", "how", "bound", "eager", "condition"),
     Process: ("keys", "name"),
-    Match: ("keys", "pattern"),
+    Match: ("keys", "pattern", "skip"),
     Settle: ("keys",),
 }
 """What decides how the state of a step looks, beside the columns it keeps."""

@@ -26,6 +26,7 @@ from penstock.log.port import ReadLimit
 from penstock.log.record import TIMESTAMP_COLUMN
 from penstock.model.physical import Settings
 from penstock.model.plan import Plan, Sink
+from penstock.model.upsert_key import upsert_keys
 from penstock.plan.planner import plan
 from penstock.schema.arrow import to_arrow
 from penstock.spark.file_clock import FileClock
@@ -34,7 +35,6 @@ from penstock.spark.progress_file import Left, left_before
 from penstock.spark.query import ProgramQuery
 from penstock.spark.run import start
 from penstock.testing.moment import read_moment
-from penstock.testing.outbox import upsert_keys
 from penstock.testing.stage import OpenStage, Row
 from penstock.testing.told import TOLD, stored_schema, streams_of, told_by_rows, with_panes
 

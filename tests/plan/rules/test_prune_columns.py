@@ -116,7 +116,7 @@ def test_the_streams_of_a_union_are_narrowed_alike() -> None:
     physical = plan(program(count_by(Union((one, other)), "user")))
     assert [scan.columns for scan in physical.scans] == [COLUMNS.names, ("user", "n")]
     (keyed,) = physical.operators
-    assert keyed.relation.source.schema.names == ("user",)
+    assert keyed.relation.inputs[0].schema.names == ("user",)
 
 
 def test_a_stream_read_twice_gives_what_both_need() -> None:
