@@ -18,13 +18,12 @@ from pyflink.table import (  # type: ignore[import-not-found]
 
 _SETTINGS = {
     "parallelism.default": "2",
-    "state.backend.type": "rocksdb",
-    "execution.checkpointing.incremental": "true",
+    # On the heap, as is the default: at this size up to twice as fast as in RocksDB.
+    "state.backend.type": "hashmap",
     "execution.checkpointing.interval": "10 s",
     # Else a job that has read all waits for the next checkpoint, up to 10 s that are no work.
     "execution.checkpointing.checkpoints-after-tasks-finish": "false",
     "table.local-time-zone": "UTC",
-    "taskmanager.memory.managed.size": "1 g",
 }
 # Changes of tables are taken together, as a micro-batch does; rows of streams cannot be.
 _TOGETHER = {

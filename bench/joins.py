@@ -48,9 +48,9 @@ _METHOD = (
     " before the join, in one query."
 )
 _FLINK = (
-    " PyFlink {version} (SQL, 2 slots, RocksDB, a checkpoint every 10 s) makes as many rows as one"
-    " batch has, distributed alike, so that it reads nothing, and keeps no result; its versioned"
-    " table is looked up as of event time, which is the one it has. Its events/s are by"
+    " PyFlink {version} (SQL, 2 slots, state on the heap, a checkpoint every 10 s) makes as many"
+    " rows as one batch has, distributed alike, so that it reads nothing, and keeps no result; its"
+    " versioned table is looked up as of event time, which is the one it has. Its events/s are by"
     " the net run time of the job less that of one of 1,000 rows, after one that does not count."
 )
 _TWICE = Target("at least", 2.0)

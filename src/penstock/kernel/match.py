@@ -54,7 +54,8 @@ class MatchOperator:
         self._finder = Finder(relation)
         self._measures = Measures(relation, self._finder.steps, self._finder.within)
         columns = frame_schema(relation.source.schema)
-        held = {**columns, TIME: CONTROL[TIME]}
+        # Their times stand first: so what leaves a table and what comes is found in it at once.
+        held = {TIME: CONTROL[TIME], **columns}
         self._empty = {
             PENDING: pl.DataFrame(schema=held),
             LIVE: pl.DataFrame(schema={**held, TRIED: pl.Boolean()}),
