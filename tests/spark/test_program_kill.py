@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.kill]
 PROJECT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.soak  # tests/faults kills programs of more kinds in every run
 @pytest.mark.timeout(600)
 def test_a_program_killed_three_times_gives_every_pane_once(tmp_path: Path) -> None:
     kill_and_compare(tmp_path, kills=3)

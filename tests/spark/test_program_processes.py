@@ -69,6 +69,7 @@ def watching() -> Plan:
     return app.plan()
 
 
+@pytest.mark.soak  # tests/faults restarts a process among others in every run
 @pytest.mark.timeout(400)
 def test_processes_stopped_at_every_step_of_a_batch_give_every_row_once(
     spark: SparkSession, log: EmbeddedLog, home: Path, tmp_path: Path

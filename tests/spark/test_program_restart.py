@@ -28,6 +28,7 @@ pytestmark = pytest.mark.spark
 TWICE = ("after operator", "publish", "decide")
 
 
+@pytest.mark.soak  # tests/faults restarts programs of more kinds in every run
 @pytest.mark.timeout(400)
 def test_a_program_stopped_at_every_step_of_a_batch_gives_every_pane_once(
     spark: SparkSession, log: EmbeddedLog, home: Path, tmp_path: Path
