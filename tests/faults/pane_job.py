@@ -128,7 +128,12 @@ class Feed:
             before = sum(len(self.rows_of(n)[place.partition :: 2]) for n in range(number))
             # A process that is killed while it brings them brings the rest when it is back.
             if bound.end == before:
-                self.log.append("visits", place.partition, pa.Table.from_pylist(share, VISITS))
+                self.log.append("visits", place.partition, self._arrived(share))
+
+    def _arrived(self, share: list[Row]) -> pa.Table:
+        """Give rows that come by the clock of the test: arrival decides what meets in a join."""
+        taken = pa.array([self.clock.now()] * len(share), pa.int64())
+        return pa.Table.from_pylist(share, VISITS).append_column("_timestamp", taken)
 
 
 def written(log: EmbeddedLog) -> dict[str, list[Row]]:
