@@ -30,12 +30,15 @@ _WHOLE_PROGRAMS = ("requirements", "conformance")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave tests of whole programs to `make test`."""
+    """Leave tests of whole programs to `make test`, and let one process run all with Spark."""
     here = Path(__file__).parent
     for item in items:
         inside = item.path.is_relative_to(here)
         if inside and item.path.relative_to(here).parts[0] in _WHOLE_PROGRAMS:
             item.add_marker(pytest.mark.slow)
+        if any(item.get_closest_marker(name) for name in ("spark", "kill")):
+            # One Spark at a time: it takes both cores, and seconds to start.
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(autouse=True)
