@@ -16,6 +16,8 @@ from penstock.model.physical import Physical, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
+
     from penstock.inline.run import InlineOptions, Report
     from penstock.jobs.job import Job
     from penstock.model.progress import Progress
@@ -73,6 +75,23 @@ class App(Described):
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
         return start(physical, home=place, checkpoint=memory, bounded=ends)
+
+    def state(
+        self,
+        operator: str,
+        *,
+        home: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> dict[str, pl.DataFrame]:
+        """Give what an operator of the stopped job remembers, as polars tables by name.
+
+        `explain` names the operators. A process has a table for each of its states.
+        """
+        from penstock.spark.stored_states import state_tables  # noqa: PLC0415
+
+        place = Path(home) if home is not None else load_settings().home
+        memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
+        return state_tables(memory, operator)
 
     def run(
         self,

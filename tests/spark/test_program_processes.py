@@ -12,12 +12,13 @@ from pyspark.sql import SparkSession
 from typing_extensions import override
 
 import penstock as ps
-from penstock.errors import RunError, StateError
+from penstock.errors import RunError, StateError, UsageError
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.model.plan import Plan
 from penstock.model.processor import Context, Timer
 from penstock.schema.arrow import from_arrow
 from penstock.spark.file_clock import FileClock
+from penstock.spark.stored_states import state_tables
 from tests.spark.faulty import arm, is_armed
 from tests.spark.faulty_program import FAULTY, PROGRAM_STEPS
 from tests.spark.programs import VISITS, Jobs, Row, append, batched, rows, stored_rows
@@ -123,6 +124,10 @@ def test_a_stored_state_survives_a_declared_change_and_a_wrong_one_is_refused(
         return sorted(stored_rows(log, "counts"), key=lambda row: row["total"])[before:]
 
     assert [row["total"] for row in run(n=ps.value_state("int32"))] == list(range(1, 9))
+    held = state_tables(jobs.checkpoint, "process-1", session=spark)
+    assert held["n"].to_dicts() == [{"page": "/0", "value": 8}]
+    with pytest.raises(UsageError, match="OPERATOR_MISSING"):
+        state_tables(jobs.checkpoint, "process-2", session=spark)
     with pytest.raises(StateError, match="STATE_CHANGE"):
         run(n=ps.value_state(str))
     after = run(total=ps.value_state(float, was="n"), extra=ps.list_state(int))

@@ -7,18 +7,16 @@ Until the last step, which replaces one small file, the old generation is untouc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import StateError, UsageError
+from penstock.errors import UsageError
 from penstock.kernel.program import Program
-from penstock.spark.identity import Identity, keep_identity, read_identity
+from penstock.spark.identity import keep_identity, read_identity
 from penstock.spark.job_files import (
-    JobFiles,
     current_files,
     next_files,
     switch,
@@ -28,8 +26,7 @@ from penstock.spark.progress_file import BEFORE_ALL, Left, Start, left_before, w
 from penstock.spark.run import start
 from penstock.spark.savepoint_files import state_file
 from penstock.spark.session import spark_session
-from penstock.spark.slot import Slots
-from penstock.spark.stored_program import load_program
+from penstock.spark.stored_states import stored_program, stored_states
 
 
 def rescale(
@@ -48,12 +45,12 @@ def rescale(
         )
     place = Path(checkpoint)
     spark = session or spark_session()
-    program = _program(current_files(place))
+    program = stored_program(current_files(place))
     left = _finished(program, home, place, spark)
     files, fresh = current_files(place), next_files(place)
     identity = read_identity(files)
     assert identity is not None
-    for operator, bucket, blob in _states(spark, files, identity):
+    for operator, bucket, blob in stored_states(spark, files, identity):
         write_durably(state_file(fresh.inherited, operator, bucket), blob)
     fresh.inherited.mkdir(parents=True, exist_ok=True)
     if left is not None:
@@ -61,16 +58,6 @@ def rescale(
         write_start(fresh.start, Start(left.at, replace(left, batch=BEFORE_ALL)))
     keep_identity(fresh, replace(identity, job=uuid4().hex, parallelism=parallelism))
     switch(place, fresh)
-
-
-def _program(files: JobFiles) -> Program:
-    if files.program is None:
-        raise StateError(
-            "CHECKPOINT_MISSING",
-            f'there is no job in "{files.folder.parent}"',
-            hint="Give the checkpoint of a job that has run.",
-        )
-    return load_program(str(files.program))
 
 
 def _finished(
@@ -85,32 +72,3 @@ def _finished(
         )
         query.await_end()
     return left_before(files)
-
-
-def _states(
-    session: SparkSession, files: JobFiles, identity: Identity
-) -> Iterator[tuple[str, int, bytes]]:
-    if files.committed < 0 or not identity.operators:
-        yield from _inherited(files, identity)
-        return
-    slots = Slots(tuple(identity.operators), identity.buckets, identity.parallelism)
-    for level in range(identity.levels):
-        stored = (
-            session.read.format("statestore")
-            .option("operatorId", level)
-            .load(str(files.spark))
-            .selectExpr("key.slot AS slot", "value.groupState.blob AS blob")
-        )
-        for row in stored.toLocalIterator():
-            owner = slots.owner(row["slot"])
-            assert owner is not None
-            yield *owner, bytes(row["blob"])
-
-
-def _inherited(files: JobFiles, identity: Identity) -> Iterator[tuple[str, int, bytes]]:
-    """Give the states of a generation that has not run yet: those it was given."""
-    for operator in identity.operators:
-        for bucket in range(identity.buckets):
-            path = state_file(files.inherited, operator, bucket)
-            if path.exists():
-                yield operator, bucket, path.read_bytes()

@@ -1,0 +1,91 @@
+"""The states of a job as its checkpoint holds them: by operator and bucket, or as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+from pyspark.sql import SparkSession
+
+from penstock.errors import StateError, UsageError, did_you_mean
+from penstock.kernel.port import Frame
+from penstock.kernel.program import Program
+from penstock.plan.fingerprint import state_fingerprint
+from penstock.spark.identity import Identity, read_identity
+from penstock.spark.job_files import JobFiles, current_files
+from penstock.spark.savepoint_files import state_file
+from penstock.spark.session import spark_session
+from penstock.spark.slot import Slots
+from penstock.spark.state_files import StateFiles
+from penstock.spark.stored_program import load_program
+
+
+def state_tables(
+    checkpoint: str | Path, operator: str, *, session: SparkSession | None = None
+) -> dict[str, Frame]:
+    """Give what an operator of a stopped job remembers, its buckets put together, by table.
+
+    A process has a table for each of its states, under the name of the state.
+    """
+    files = current_files(Path(checkpoint))
+    program, identity = stored_program(files), read_identity(files)
+    assert identity is not None
+    if operator not in program.keyed:
+        known = list(program.keyed)
+        raise UsageError(
+            "OPERATOR_MISSING",
+            f'the program has no operator with state "{operator}"',
+            hint=did_you_mean(operator, known) or f"It has {', '.join(known) or 'none'}.",
+        )
+    fingerprint = state_fingerprint(program.keyed[operator])
+    tables: dict[str, list[Frame]] = {}
+    states = stored_states(session or spark_session(), files, identity)
+    for name, bucket, note in sorted(states):
+        if name == operator:
+            folder = files.memory / operator / str(bucket)
+            state = StateFiles(folder, fingerprint).load(note).state
+            for table, rows in state.tables.items():
+                tables.setdefault(table, []).append(rows)
+    return {name: pl.concat(parts, how="diagonal") for name, parts in tables.items()}
+
+
+def stored_program(files: JobFiles) -> Program:
+    """Give the program of a job; none was stored where no job has run."""
+    if files.program is None:
+        raise StateError(
+            "CHECKPOINT_MISSING",
+            f'there is no job in "{files.folder.parent}"',
+            hint="Give the checkpoint of a job that has run.",
+        )
+    return load_program(str(files.program))
+
+
+def stored_states(
+    session: SparkSession, files: JobFiles, identity: Identity
+) -> Iterator[tuple[str, int, bytes]]:
+    """Give the state of every bucket of every operator, as Spark's store has it."""
+    if files.committed < 0 or not identity.operators:
+        yield from _inherited(files, identity)
+        return
+    slots = Slots(tuple(identity.operators), identity.buckets, identity.parallelism)
+    for level in range(identity.levels):
+        stored = (
+            session.read.format("statestore")
+            .option("operatorId", level)
+            .load(str(files.spark))
+            .selectExpr("key.slot AS slot", "value.groupState.blob AS blob")
+        )
+        for row in stored.toLocalIterator():
+            owner = slots.owner(row["slot"])
+            assert owner is not None
+            yield *owner, bytes(row["blob"])
+
+
+def _inherited(files: JobFiles, identity: Identity) -> Iterator[tuple[str, int, bytes]]:
+    """Give the states of a generation that has not run yet: those it was given."""
+    for operator in identity.operators:
+        for bucket in range(identity.buckets):
+            path = state_file(files.inherited, operator, bucket)
+            if path.exists():
+                yield operator, bucket, path.read_bytes()
