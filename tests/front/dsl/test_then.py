@@ -21,13 +21,13 @@ def a_history() -> ps.App:
     return app
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize(("ends", "begins"), [(60, 40), (60, 60), (50, 60)])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("ends", "begins"), [(18, 12), (18, 18), (15, 18)])
 def test_every_event_comes_once_with_an_overlap_without_one_and_with_a_gap(
     ends: int, begins: int, seed: int
 ) -> None:
     chance = random.Random(seed)
-    events = [{"id": n, "at": n * 1000} for n in range(100)]
+    events = [{"id": n, "at": n * 1000} for n in range(30)]
     streams = {"archive": events[:ends], "live": events[begins:]}
     driver = a_history().test(watermarks="manual")
     waiting = [(topic, event) for topic, found in streams.items() for event in found]
@@ -37,7 +37,7 @@ def test_every_event_comes_once_with_an_overlap_without_one_and_with_a_gap(
     for topic in order:
         driver.push(topic, queues[topic].pop(0))
     driver.finish()
-    wanted = [*range(ends), *range(max(ends, begins), 100)]
+    wanted = [*range(ends), *range(max(ends, begins), 30)]
     assert sorted(row["id"] for row in driver.rows("events")) == wanted
     assert sum(row["count"] for row in driver.rows("counts")) == len(wanted)
     assert driver.late("events") == []
