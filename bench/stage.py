@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 import penstock as ps
 from bench.measure import cost_of_tree
-from bench.windowed import batch_seconds
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
 from penstock.spark.run import start
@@ -63,12 +63,12 @@ class Stage:
 
         return _taken(work)
 
-    def native(self, query: Query) -> Taken:
+    def native(self, query: Query, mode: str = "append") -> Taken:
         """Run a query of Spark's over the same rows; what it gives is kept nowhere."""
         checkpoint = self.home / f"checkpoint-{next(self.numbers)}"
 
         def work() -> list[float]:
-            writer = query(self).writeStream.outputMode("append").format("noop")
+            writer = query(self).writeStream.outputMode(mode).format("noop")
             writer = writer.option("checkpointLocation", str(checkpoint))
             running = writer.trigger(availableNow=True).start()
             running.awaitTermination()
@@ -88,6 +88,15 @@ class Stage:
     def folder(self, topic: str) -> Path:
         """Where the files of a topic's rows are."""
         return self.home / "files" / topic
+
+
+def batch_seconds(query: StreamingQuery) -> list[float]:
+    """The seconds of each micro-batch that read something."""
+    return [
+        item["durationMs"]["triggerExecution"] / 1000
+        for item in query.recentProgress
+        if item["numInputRows"]
+    ]
 
 
 def _taken(work: Callable[[], list[float]]) -> Taken:

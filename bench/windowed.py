@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from math import prod
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.streaming.query import StreamingQuery
 
 import penstock as ps
-from bench.measure import cost_of_tree
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
+from bench.stage import Stage, Taken
 from penstock.front.dsl.stream import Stream
 from penstock.log.open import open_log
 from penstock.log.topic import TopicConfig
-from penstock.plan.planner import plan
-from penstock.spark.admission import BatchLimits
-from penstock.spark.run import start
 from penstock.spark.session import spark_session, stop_session
 
+_TOPIC = "events"
 _PARTITIONS = 2
 _KEYS = 100_000
 _EPOCH = 1_700_000_000_000
@@ -60,13 +56,6 @@ class _Shape:
     ours: _Ours
     native: _Native | None
     mode: str = "append"
-
-
-class _Taken(NamedTuple):
-    """The seconds of a run: of its micro-batches after the first, and of all processors."""
-
-    batches: float
-    cpu: float
 
 
 def _tumbling(stream: Stream) -> Stream:
@@ -166,54 +155,24 @@ _SHAPES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """A session, and the same rows in a topic and in files."""
+def _ours(stage: Stage, shape: _Shape) -> Taken:
+    def build(app: ps.App, topic: str) -> object:
+        stream = app.stream(_TOPIC, schema=EVENTS, event_time="at", lateness="2s")
+        return shape.ours(stream).to(topic)
 
-    spark: SparkSession
-    home: Path
-    numbers: Iterator[int]
-    batch: int
+    return stage.ours(build)
 
-    def ours(self, shape: _Shape) -> _Taken:
-        number = next(self.numbers)
-        app = ps.App(f"bench-{number}")
-        stream = app.stream("events", schema=EVENTS, event_time="at", lateness="2s")
-        shape.ours(stream).to(f"out-{number}")
-        physical = plan(app.plan())
-        checkpoint = self.home / f"checkpoint-{number}"
 
-        def work() -> list[float]:
-            query = start(
-                physical,
-                home=self.home,
-                checkpoint=checkpoint,
-                session=self.spark,
-                bounded=True,
-                limits=BatchLimits(rows=self.batch),
-            )
-            query.await_end()
-            return batch_seconds(query.spark)
+def _native(stage: Stage, shape: _Shape) -> Taken:
+    native = shape.native
+    assert native is not None
+    delay = "10 seconds" if "duplicates" in shape.label else "2 seconds"
 
-        return _taken(work)
+    def query(stage: Stage) -> DataFrame:
+        # A file holds half a batch: one for each partition of the topic.
+        return native(stage.stream(_TOPIC, files=_PARTITIONS).withWatermark("at", delay))
 
-    def native(self, shape: _Shape) -> _Taken:
-        assert shape.native is not None
-        files = str(self.home / "files")
-        schema = self.spark.read.parquet(files).schema
-        reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", _files(self))
-        delay = "10 seconds" if "duplicates" in shape.label else "2 seconds"
-        rows = reader.parquet(files).withWatermark("at", delay)
-        checkpoint = self.home / f"checkpoint-{next(self.numbers)}"
-
-        def work() -> list[float]:
-            writer = shape.native(rows).writeStream if shape.native else rows.writeStream
-            writer = writer.outputMode(shape.mode).trigger(availableNow=True).format("noop")
-            query = writer.option("checkpointLocation", str(checkpoint)).start()
-            query.awaitTermination()
-            return batch_seconds(query)
-
-        return _taken(work)
+    return stage.native(query, shape.mode)
 
 
 def run(scale: Scale) -> Result:
@@ -223,7 +182,7 @@ def run(scale: Scale) -> Result:
     try:
         with scale.home() as home:
             write_events(home, rows, batch // 2)
-            stage = _Stage(spark, home, count(), batch)
+            stage = Stage(spark, home, batch)
             measures = [item for shape in _SHAPES for item in _shape(scale, stage, shape, rows)]
     finally:
         stop_session()
@@ -240,14 +199,15 @@ def run(scale: Scale) -> Result:
 
 def write_events(home: Path, rows: int, batch: int) -> None:
     """Write the same events to a topic and to files, two partitions by turns."""
-    (home / "files").mkdir()
+    files = home / "files" / _TOPIC
+    files.mkdir(parents=True)
     with open_log(home) as log:
         config = TopicConfig(fsync="os")
-        log.create_topic("events", partitions=_PARTITIONS, schema=EVENTS, config=config)
+        log.create_topic(_TOPIC, partitions=_PARTITIONS, schema=EVENTS, config=config)
         for number in range(rows // batch):
             events = event_rows(batch, number)
-            log.append("events", number % _PARTITIONS, events)
-            pq.write_table(events, home / "files" / f"{number:05d}.parquet")
+            log.append(_TOPIC, number % _PARTITIONS, events)
+            pq.write_table(events, files / f"{number:05d}.parquet")
 
 
 def event_rows(records: int, number: int, *, keys: int = _KEYS) -> pa.Table:
@@ -268,30 +228,16 @@ def event_rows(records: int, number: int, *, keys: int = _KEYS) -> pa.Table:
     )
 
 
-def batch_seconds(query: StreamingQuery) -> list[float]:
-    """The seconds of each micro-batch that read something."""
-    return [
-        item["durationMs"]["triggerExecution"] / 1000
-        for item in query.recentProgress
-        if item["numInputRows"]
-    ]
-
-
-def _files(stage: _Stage) -> int:
-    # A file holds half a batch: one for each partition of the topic.
-    return 2 if stage.batch else 1
-
-
-def _shape(scale: Scale, stage: _Stage, shape: _Shape, rows: int) -> Iterator[Measure]:
+def _shape(scale: Scale, stage: Stage, shape: _Shape, rows: int) -> Iterator[Measure]:
     runs = scale.of(2, 1)
-    pairs: list[tuple[_Taken, _Taken | None]]
-    stage.ours(shape)
+    pairs: list[tuple[Taken, Taken | None]]
+    _ours(stage, shape)
     if shape.native is None:
-        alone = [stage.ours(shape) for _ in range(runs)]
-        pairs = [(item, None) for item in alone]
+        pairs = [(_ours(stage, shape), None) for _ in range(runs)]
     else:
-        stage.native(shape)
-        pairs = [(stage.ours(shape), stage.native(shape)) for _ in range(runs)]
+        _native(stage, shape)
+        pairs = [(_ours(stage, shape), _native(stage, shape)) for _ in range(runs)]
+    assert stage.batch is not None
     measured = rows - stage.batch
     for unit, number, amount in (("events/s", 0, measured), ("events/CPU-s", 1, rows)):
         yield Measure(
@@ -313,9 +259,3 @@ def _means(measures: list[Measure]) -> Iterator[Measure]:
             ours=(mean,),
             target=Target("at least", 2.0),
         )
-
-
-def _taken(work: Callable[[], list[float]]) -> _Taken:
-    times: list[float] = []
-    cost = cost_of_tree(lambda: times.extend(work()))
-    return _Taken(sum(times[1:]) or cost.wall, cost.cpu)

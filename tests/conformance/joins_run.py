@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from typing_extensions import override
 
 from penstock.kernel.port import TIME, WEIGHT
 from penstock.model.plan import Plan
 from penstock.testing.driver import TestDriver
-from tests.conformance.engine import OUTPUT, NotHereError, Pane, Row
+from tests.conformance.engine import OUTPUT, Pane, Row
 from tests.conformance.engine_driver import panes_of
-from tests.conformance.runner import Case, Check, Checks, Engine
+from tests.conformance.runner import Engine
 
 
 class JoinRun(Protocol):
@@ -88,34 +88,13 @@ class DriverJoinRun(JoinRun):
         }
 
 
+SPARK = "tests.conformance.joins_spark"
+"""The module of the runs that need Spark, which takes seconds to load."""
+
+
 def start(engine: Engine, program: Plan) -> JoinRun:
     """Begin to run a program."""
     if engine == "driver":
         return DriverJoinRun(program)
-    run: JoinRun = _spark().SparkJoinRun(program)
+    run: JoinRun = import_module(SPARK).SparkJoinRun(program)
     return run
-
-
-def on_engine(checks: Checks, engine: Engine) -> Mapping[str, Check]:
-    """Give the checks on an engine; what it cannot be asked is asked of the driver."""
-    if engine == "driver":
-        return checks("driver")
-    by_driver = checks("driver")
-    return {kind: _tried(check, by_driver[kind]) for kind, check in checks(engine).items()}
-
-
-def _tried(check: Check, otherwise: Check) -> Check:
-    def tried(case: Case) -> None:
-        try:
-            check(case)
-        except NotHereError:
-            otherwise(case)
-        finally:
-            _spark().close_runs()
-
-    return tried
-
-
-def _spark() -> Any:  # noqa: ANN401
-    """Give the engine that needs Spark, which takes seconds to load."""
-    return import_module("tests.conformance.joins_spark")

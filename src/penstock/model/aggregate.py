@@ -9,7 +9,7 @@ from typing_extensions import override
 from penstock.model.coherence import check_trigger, check_window
 from penstock.model.measure import Measure, measure_type
 from penstock.model.refine import DEFAULT_REFINEMENT, Refinement
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput
 from penstock.model.trigger import DEFAULT, EACH_ROW, Trigger
 from penstock.model.window import Window
 from penstock.schema.schema import Field, Schema
@@ -27,14 +27,13 @@ PANE_FIELDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Relation):
+class Aggregate(OneInput):
     """One row for each key, or each key and window, and its refinements.
 
     Where: `window`, or none for a running result. When: `trigger`. How: `refinement`.
     What: `measures`. With `panes` the results tell which pane they are.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     measures: tuple[Measure, ...]
     window: Window | None = None
@@ -68,11 +67,6 @@ class Aggregate(Relation):
         bounds = () if self.window is None else WINDOW_FIELDS
         results = tuple(Field(m.name, measure_type(m, known)) for m in self.measures)
         return Schema(keys + bounds + results + (PANE_FIELDS if self.panes else ()))
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override

@@ -5,21 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from typing_extensions import override
-
 from penstock.errors import ModelError
-from penstock.model.relation import Relation
-from penstock.schema.schema import Schema
+from penstock.model.relation import SameColumns
 
 
 @dataclass(frozen=True, slots=True)
-class Dedup(Relation):
+class Dedup(SameColumns):
     """Rows whose key was not seen within `within` of event time, or ever where it is none.
 
     Over a changelog a key's row is taken back when its last copy is.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     within: timedelta | None = None
     site: str = field(default="", compare=False)
@@ -39,13 +35,3 @@ class Dedup(Relation):
                 f"copies within {self.within} ({self.site})",
                 hint="Give one above 0.",
             )
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.model.join import Pick, require_same_type, result_field
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput
 from penstock.model.static_table import StaticTable
 from penstock.schema.schema import Schema
 
@@ -17,7 +17,7 @@ EnrichHow: TypeAlias = Literal["inner", "left", "semi", "anti"]
 
 
 @dataclass(frozen=True, slots=True)
-class Enrich(Relation):
+class Enrich(OneInput):
     """Each row with every row of a static table that has the same values in the columns `on`.
 
     No null is equal to anything. `left` keeps rows without a partner, `semi` gives rows that
@@ -25,7 +25,6 @@ class Enrich(Relation):
     are, so that none is exchanged.
     """
 
-    source: Relation
     table: StaticTable
     on: tuple[tuple[str, str], ...]
     how: EnrichHow
@@ -52,11 +51,6 @@ class Enrich(Relation):
     @override
     def schema(self) -> Schema:
         return enriched_schema(self, self.source.schema)
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 def enriched_schema(step: Enrich, known: Schema) -> Schema:

@@ -8,21 +8,19 @@ from typing import Literal, TypeAlias
 from typing_extensions import override
 
 from penstock.errors import ModelError
-from penstock.model.relation import Relation
-from penstock.schema.schema import Schema
+from penstock.model.relation import SameColumns
 
 Order: TypeAlias = Literal["arrival", "event time"]
 
 
 @dataclass(frozen=True, slots=True)
-class Latest(Relation):
+class Latest(SameColumns):
     """One row a key: each takes back the one before it, and a deletion only takes back.
 
     By `order` the latest is the last that came, or the one with the greatest event time.
     Where the source takes rows back, those that are left are chosen among.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     order: Order = "arrival"
     site: str = field(default="", compare=False)
@@ -36,16 +34,6 @@ class Latest(Relation):
             )
         for key in self.keys:
             self.source.schema.field(key, role="key", site=self.site)
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override

@@ -14,7 +14,7 @@ from penstock.model.pattern import Pattern
 from penstock.model.pattern_check import check_reach
 from penstock.model.pattern_condition import check_condition
 from penstock.model.pattern_part import denied_in, until_in
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput
 from penstock.model.stateless import Named
 from penstock.schema.schema import Field, Schema
 
@@ -37,7 +37,7 @@ PAST_LAST_ROW = Skip()
 
 
 @dataclass(frozen=True, slots=True)
-class Match(Relation):
+class Match(OneInput):
     """One row for each match of a pattern in the rows of a key, in the order of event time.
 
     It holds the keys and the `measures`; with `rows` of "all" there is one for each row of the
@@ -45,7 +45,6 @@ class Match(Relation):
     last row of its match.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     pattern: Pattern
     measures: tuple[Named, ...] = ()
@@ -116,11 +115,6 @@ class Match(Relation):
             for measure in self.measures
         )
         return Schema((*given, *made))
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override

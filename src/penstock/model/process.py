@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from penstock.errors import ModelError
 from penstock.model.processor import BatchProcessor, Domain, RowProcessor
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import STRING, Kind, Type
 
@@ -99,7 +99,7 @@ class Punctuation:
 
 
 @dataclass(frozen=True, slots=True)
-class Process(Relation):
+class Process(OneInput):
     """Rows of one key, one after the other, through a function that remembers.
 
     `processor` is the user's: an object that is copied to where it runs. It gives rows of
@@ -110,7 +110,6 @@ class Process(Relation):
     processor says that it can: `changelog`.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     name: str
     processor: RowProcessor | BatchProcessor
@@ -154,11 +153,6 @@ class Process(Relation):
         )
         main = (Field(item.name, item.type) for item in self.gives.fields)
         return Schema((Field(SIDE, STRING), *main, *beside))
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override

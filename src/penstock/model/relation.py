@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from penstock.schema.schema import Schema
 
 
@@ -32,6 +34,28 @@ class Relation(ABC):
         """Give this step and all before it, inputs first, each once."""
         seen: set[int] = set()
         yield from _walk(self, seen)
+
+
+@dataclass(frozen=True, slots=True)
+class OneInput(Relation):
+    """A step that reads one other."""
+
+    source: Relation
+
+    @property
+    @override
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
+class SameColumns(OneInput):
+    """A step that gives the columns of the one it reads."""
+
+    @property
+    @override
+    def schema(self) -> Schema:
+        return self.source.schema
 
 
 def _walk(relation: Relation, seen: set[int]) -> Iterator[Relation]:

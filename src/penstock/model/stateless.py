@@ -12,7 +12,7 @@ from penstock.errors import ModelError
 from penstock.model.condition import require_condition, require_event_time
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, Expr
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput, Relation, SameColumns
 from penstock.model.signature import expr_type
 from penstock.schema.schema import Field, Schema
 
@@ -26,10 +26,9 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Project(Relation):
+class Project(OneInput):
     """Exactly these columns, computed from each row."""
 
-    source: Relation
     columns: tuple[Named, ...]
     site: str = field(default="", compare=False)
 
@@ -43,32 +42,16 @@ class Project(Relation):
         known = self.source.schema
         return Schema(tuple(_result(column, known) for column in self.columns))
 
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @dataclass(frozen=True, slots=True)
-class Filter(Relation):
+class Filter(SameColumns):
     """The rows for which the condition is true; null is not."""
 
-    source: Relation
     condition: Expr
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         require_condition(self.condition, self.source.schema, self.site)
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 RowFunction: TypeAlias = Callable[[dict[str, Any]], Any]
@@ -79,14 +62,13 @@ Shape: TypeAlias = Literal["map", "filter", "flat_map", "arrow", "polars"]
 
 
 @dataclass(frozen=True, slots=True)
-class Apply(Relation):
+class Apply(OneInput):
     """A function of the user: of one row (`map`, `filter`, `flat_map`) or of a whole table.
 
     A row that makes it raise becomes a dead letter, and the rest goes on. Weight and event
     time of a row go with what it becomes; a function of tables must keep the number of rows.
     """
 
-    source: Relation
     name: str
     function: RowFunction | BatchFunction
     shape: Shape
@@ -97,11 +79,6 @@ class Apply(Relation):
     @override
     def schema(self) -> Schema:
         return self.gives
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +112,9 @@ class Union(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class Rekey(Relation):
+class Rekey(SameColumns):
     """The same rows under another key, which decides their partition in a topic."""
 
-    source: Relation
     keys: tuple[str, ...]
     site: str = field(default="", compare=False)
 
@@ -146,22 +122,11 @@ class Rekey(Relation):
         for key in self.keys:
             self.source.schema.field(key, role="key", site=self.site)
 
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @dataclass(frozen=True, slots=True)
-class Expect(Relation):
+class Expect(SameColumns):
     """What a row should be like: one that is not is dropped, parked, or ends the program."""
 
-    source: Relation
     name: str
     condition: Expr
     otherwise: Literal["drop", "park", "fail"] = "park"
@@ -170,55 +135,23 @@ class Expect(Relation):
     def __post_init__(self) -> None:
         require_condition(self.condition, self.source.schema, self.site)
 
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @dataclass(frozen=True, slots=True)
-class Restamp(Relation):
+class Restamp(SameColumns):
     """The same rows with another event time; it must not lie before the watermark's disorder."""
 
-    source: Relation
     event_time: str
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         require_event_time(self.event_time, self.source.schema, self.site)
 
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @dataclass(frozen=True, slots=True)
-class Updates(Relation):
+class Updates(SameColumns):
     """The rows that are added; those taken back are left out, so that nothing takes rows back."""
 
-    source: Relation
     site: str = field(default="", compare=False)
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override
@@ -227,22 +160,11 @@ class Updates(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class Retire(Relation):
+class Retire(SameColumns):
     """Rows for which the condition is not true delete their key: a filter of a table's changes."""
 
-    source: Relation
     condition: Expr
     site: str = field(default="", compare=False)
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 def _result(column: Named, known: Schema) -> Field:

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from penstock.errors import ModelError
-from penstock.model.relation import Relation
-from penstock.schema.schema import Schema
+from penstock.model.relation import SameColumns
 
 
 @dataclass(frozen=True, slots=True)
-class TopN(Relation):
+class TopN(SameColumns):
     """The `n` rows of each group that come first by a column; one that falls out is taken back."""
 
-    source: Relation
     keys: tuple[str, ...]
     by: str
     n: int
@@ -29,16 +27,6 @@ class TopN(Relation):
             raise ModelError(
                 "TOP_N", f"the best {self.n} rows ({self.site})", hint="Give one above 0."
             )
-
-    @property
-    @override
-    def schema(self) -> Schema:
-        return self.source.schema
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override

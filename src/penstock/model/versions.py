@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing_extensions import override
 
 from penstock.errors import ModelError
-from penstock.model.relation import Relation
+from penstock.model.relation import OneInput, Relation
 from penstock.model.stateless import Filter, Project, Rekey
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import TIMESTAMP
@@ -18,7 +18,7 @@ VALID_TO = "valid_to"
 
 
 @dataclass(frozen=True, slots=True)
-class Versions(Relation):
+class Versions(OneInput):
     """The rows that a table had, each with the time from which and until which it was valid.
 
     A row is valid from its event time to that of the next one of its key, or of its deletion;
@@ -27,7 +27,6 @@ class Versions(Relation):
     watermark is `keep` past its end, and the last one of a key for as long as it is there.
     """
 
-    source: Relation
     keys: tuple[str, ...]
     keep: timedelta = timedelta(0)
     site: str = field(default="", compare=False)
@@ -48,11 +47,6 @@ class Versions(Relation):
     def schema(self) -> Schema:
         bounds = Field(VALID_FROM, TIMESTAMP), Field(VALID_TO, TIMESTAMP)
         return Schema((*self.source.schema.fields, *bounds))
-
-    @property
-    @override
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
     @property
     @override
