@@ -63,6 +63,10 @@ class SchemaError(PenstockError):
     """Rows or columns do not fit a schema."""
 
 
+class RegistryError(SchemaError):
+    """A registry does not have a schema, does not take it, or cannot be reached."""
+
+
 class ModelError(PenstockError):
     """A program contradicts itself."""
 
