@@ -17,6 +17,7 @@ NAMES = (
     "spark_read",
     "windowed",
     "state_size",
+    "endurance",
     "state_place",
     "joins",
     "functions",

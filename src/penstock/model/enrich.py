@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 
 from typing_extensions import override
 
-from penstock.errors import ModelError
-from penstock.model.join import Pick, require_same_type, result_field
+from penstock.model.join import Pick, require_key, require_same_type, result_field
 from penstock.model.relation import OneInput
 from penstock.model.static_table import StaticTable
 from penstock.schema.schema import Schema
@@ -32,12 +31,7 @@ class Enrich(OneInput):
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        if not self.on:
-            raise ModelError(
-                "JOIN_KEY",
-                f"a join has no key ({self.site})",
-                hint='Name the columns that are equal, as in on="id".',
-            )
+        require_key(self.on, self.site)
         for pair in self.on:
             require_same_type(pair, (self.source.schema, self.table.columns), self.site)
         _ = self.schema

@@ -53,12 +53,7 @@ class Join(Relation):
     keep_late: timedelta = timedelta(0)
 
     def __post_init__(self) -> None:
-        if not self.on:
-            raise ModelError(
-                "JOIN_KEY",
-                f"a join has no key ({self.site})",
-                hint='Name the columns that are equal, as in on="id".',
-            )
+        require_key(self.on, self.site)
         if self.keep_late < timedelta(0):
             raise ModelError(
                 "JOIN_LATE",
@@ -141,6 +136,16 @@ def result_field(pick: Pick, sides: Sides, how: How, site: str) -> Field:
     )
     nullable = missing or any(item.nullable for item in found)
     return Field(pick.name, _wider(tuple(item.type for item in found)), nullable)
+
+
+def require_key(on: tuple[tuple[str, str], ...], site: str) -> None:
+    """Refuse a join of everything with everything."""
+    if not on:
+        raise ModelError(
+            "JOIN_KEY",
+            f"a join has no key ({site})",
+            hint='Name the columns that are equal, as in on="id".',
+        )
 
 
 def require_same_type(pair: tuple[str, str], sides: Sides, site: str) -> None:

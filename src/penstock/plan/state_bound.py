@@ -152,8 +152,8 @@ def _of_process(relation: Process) -> Iterator[StateBound]:
     keys = _row(relation.source.schema.field(key) for key in relation.keys)
     for field in relation.state:
         what = f'"{field.name}" of each key'
-        ttl = "your function clears it" if field.ttl is None else f"{span_text(field.ttl)} unused"
-        ends = ttl if field.ttl is None else f"it leaves when {ttl}"
+        unused = None if field.ttl is None else f"it leaves when {span_text(field.ttl)} unused"
+        ends = unused or "your function clears it"
         yield StateBound(what, keys + _held(field), ends, by_key=True)
     yield StateBound(
         "timers of each key", keys + 2 * _NUMBER, "one leaves when it fires", by_key=True
