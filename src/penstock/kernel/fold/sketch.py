@@ -28,6 +28,8 @@ _BITS = 12
 _REGISTERS = 2**_BITS
 _LANES = 8
 _BLOCK = "_block"
+_REGISTER = "_register"
+_RANK = "_rank"
 _RANKS = [f"_r{lane}" for lane in range(_LANES)]
 
 
@@ -42,14 +44,22 @@ class Registers:
         """Let each value reach its register."""
         there = rows.drop_nulls(list(self.columns))
         hashes = hash_of(there, self.columns)
-        register = (hashes >> np.uint64(64 - _BITS)).astype(np.int16)
-        lane = register % _LANES
         # A one below the bits that are left ends the count of leading zeros.
         rest = (hashes << np.uint64(_BITS)) | np.uint64(2 ** (_BITS - 1))
-        rank = (64 - _highest_bit(rest)).astype(np.uint8)
-        blocks = there.select(by).with_columns(
-            pl.Series(_BLOCK, register // _LANES, pl.Int16),
-            *(pl.Series(name, rank * (lane == i)) for i, name in enumerate(_RANKS)),
+        ranks = there.select(by).with_columns(
+            pl.Series(_REGISTER, (hashes >> np.uint64(64 - _BITS)).astype(np.int16)),
+            pl.Series(_RANK, (64 - _highest_bit(rest)).astype(np.uint8)),
+        )
+        # One rank a register is left before they are laid side by side.
+        reached = group_anyhow(ranks, [*by, _REGISTER], [pl.col(_RANK).max()])
+        lane = pl.col(_REGISTER) % _LANES
+        blocks = reached.select(
+            *by,
+            (pl.col(_REGISTER) // _LANES).alias(_BLOCK),
+            *(
+                pl.when(lane == i).then(_RANK).otherwise(0).cast(pl.UInt8).alias(name)
+                for i, name in enumerate(_RANKS)
+            ),
             pl.lit(1, pl.Int64).alias(COUNT),
         )
         return self.reduce(blocks, by)
@@ -101,11 +111,9 @@ def _sigma(share: Numbers) -> Numbers:
 
 
 def _highest_bit(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, Any]:
-    """The place of the highest bit that is set, from 0."""
-    place = np.zeros(words.shape, np.int64)
-    left = words.copy()
-    for width in (32, 16, 8, 4, 2, 1):
-        large = left >= np.uint64(2**width)
-        place += large * width
-        left = np.where(large, left >> np.uint64(width), left)
-    return place
+    """The place of the highest bit that is set, from 0; one of bits 11 to 63 is.
+
+    A number of 53 bits is exact as a float, whose exponent is the answer.
+    """
+    exponents = (words >> np.uint64(11)).astype(np.float64).view(np.uint64) >> np.uint64(52)
+    return exponents.astype(np.int64) - 1023 + 11
