@@ -4,6 +4,7 @@ PenstockError
 ├── ConfigError        a setting is missing, misspelt or of the wrong kind
 ├── SetupError         the machine lacks something: Java, memory, a package, write access
 ├── SchemaError        rows or columns do not fit the schema of a topic
+│   └── RegistryError      a registry: unknown or refused schema, out of reach
 ├── ModelError         a program that contradicts itself: window, trigger, relation
 ├── PlanError          a program that cannot be run as it is written
 ├── StateError         the stored state of an operator cannot be used

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.house.survey import ROOT, SOURCE, modules
 
 LINT = Path(sys.executable).parent / "lint-imports"
-PACKAGES = {"yaml": "pyyaml"}
+PACKAGES = {"google": "protobuf", "yaml": "pyyaml"}
 """Packages that are imported by another name than they are installed by."""
 
 
