@@ -157,3 +157,29 @@ def test_a_database_is_an_address_or_a_path_of_the_file_that_names_it(tmp_path: 
     )
     with pytest.raises(ConfigError, match="CONFIG_VALUE"):
         load_settings({"state.database": True}, environment={}, directory=below)
+
+
+def test_serdes_and_the_topics_bound_to_them_have_names_of_the_users_own(tmp_path: Path) -> None:
+    write(
+        tmp_path / "xdg/penstock/config.toml",
+        '[serdes]\njson = "json"\ntext = "string"\n[topics.Words]\nvalue = "text"\n',
+    )
+    write(
+        tmp_path / "work/penstock.toml",
+        '[serdes]\ntext = "bytes"\nproperties = "job.properties"\n[topics.other]\nvalue = "json"\n',
+    )
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    settings = load_settings(environment=environment, directory=tmp_path / "work")
+    assert settings.serdes == {
+        "json": "json",
+        "text": "bytes",
+        "properties": str(tmp_path / "work" / "job.properties"),
+    }
+    assert settings.topics == {"Words": {"value": "text"}, "other": {"value": "json"}}
+
+
+def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "penstock.toml", 'serdes = "json"\n')
+    with pytest.raises(ConfigError, match="CONFIG_VALUE") as caught:
+        load_settings(environment={}, directory=tmp_path)
+    assert caught.value.hint == "Write it as a table: [serdes]."

@@ -46,6 +46,14 @@ if TYPE_CHECKING:
         lit,
         when,
     )
+    from penstock.front.dsl.formats import (
+        avro,
+        delimited,
+        json,
+        json_schema,
+        protobuf,
+        text_lines,
+    )
     from penstock.front.dsl.functions import (
         abs,  # noqa: A004
         array_contains,
@@ -126,6 +134,7 @@ if TYPE_CHECKING:
     from penstock.front.dsl.states import (
         list_state,
         map_state,
+        renamed,
         value_state,
     )
     from penstock.front.dsl.static import (
@@ -221,37 +230,55 @@ if TYPE_CHECKING:
     from penstock.model.store import (
         Store,
     )
+    from penstock.plan.state_change import (
+        StateWarning,
+    )
+    from penstock.schema.codec.format import (
+        Format,
+    )
+    from penstock.schema.home_schemas import (
+        HomeSchemas,
+    )
     from penstock.schema.schema import (
         Field,
         Schema,
+    )
+    from penstock.schema.serde import (
+        Receiver,
+        Sender,
+        Serde,
+        serde_of,
+        writing_serde,
     )
 
 __version__ = "0.1.0"
 
 # fmt: off
 __all__ = [
-    "App", "Consumer", "Context", "EventStore", "Expression", "Field", "HazardWarning",
-    "InlineOptions", "ListState", "MapState", "Pattern", "PatternPart", "PenstockError",
-    "Processor", "Producer", "Record", "Schema", "Settings", "Store", "StoreError", "Stream",
-    "Table", "Timer", "Topic", "TopicConfig", "TopicPartition", "UserAggregate", "ValueState",
+    "App", "Consumer", "Context", "EventStore", "Expression", "Field", "Format",
+    "HazardWarning", "HomeSchemas", "InlineOptions", "ListState", "MapState", "Pattern",
+    "PatternPart", "PenstockError", "Processor", "Producer", "Receiver", "Record", "Schema",
+    "Sender", "Serde", "Settings", "StateWarning", "Store", "StoreError", "Stream", "Table",
+    "Timer", "Topic", "TopicConfig", "TopicPartition", "UserAggregate", "ValueState",
     "__version__", "abs", "accumulating", "after", "after_delay", "after_rows", "aggregate",
     "aligned", "all_of", "any_of", "approx_count_distinct", "array_contains", "array_size",
-    "at_watermark", "avg", "bounded", "buffered_window", "by_count", "by_delta",
+    "at_watermark", "avg", "avro", "bounded", "buffered_window", "by_count", "by_delta",
     "by_punctuation", "by_time", "ceil", "classifier", "coalesce", "col", "collect_list",
     "collect_set", "concat", "contains", "continued", "count", "count_distinct",
-    "count_window", "custom_window", "date_trunc", "day", "delta_window", "discarding",
-    "each_batch", "each_row", "element_at", "ends_with", "every", "every_rows", "exp", "final",
-    "first", "floor", "from_millis", "global_window", "greatest", "histogram", "hopping",
-    "hour", "in_sequence", "is_nan", "last", "least", "length", "like", "list_state", "lit",
-    "ln", "lower", "lpad", "map_state", "match_number", "matched", "max", "median", "millis",
-    "min", "minute", "month", "never", "nullif", "once", "open_log", "pattern", "perfect",
-    "postgres", "power", "prev", "punctuate", "punctuated", "punctuation_window", "quantile",
-    "regexp_extract", "regexp_extract_all", "regexp_like", "regexp_replace", "repeat",
-    "replace", "retracting", "reverse", "round", "rpad", "second", "session",
-    "skip_past_last_row", "skip_to_first", "skip_to_last", "skip_to_next_row", "sliding",
-    "spark_table", "split", "sqlite", "sqrt", "starts_with", "static", "stddev", "step",
-    "substring", "sum", "to_date", "top_k", "trim", "tumbling", "until", "upper",
-    "value_state", "variance", "when", "when_closed", "when_complete", "when_row", "year",
+    "count_window", "custom_window", "date_trunc", "day", "delimited", "delta_window",
+    "discarding", "each_batch", "each_row", "element_at", "ends_with", "every", "every_rows",
+    "exp", "final", "first", "floor", "from_millis", "global_window", "greatest", "histogram",
+    "hopping", "hour", "in_sequence", "is_nan", "json", "json_schema", "last", "least",
+    "length", "like", "list_state", "lit", "ln", "lower", "lpad", "map_state", "match_number",
+    "matched", "max", "median", "millis", "min", "minute", "month", "never", "nullif", "once",
+    "open_log", "pattern", "perfect", "postgres", "power", "prev", "protobuf", "punctuate",
+    "punctuated", "punctuation_window", "quantile", "regexp_extract", "regexp_extract_all",
+    "regexp_like", "regexp_replace", "renamed", "repeat", "replace", "retracting", "reverse",
+    "round", "rpad", "second", "serde_of", "session", "skip_past_last_row", "skip_to_first",
+    "skip_to_last", "skip_to_next_row", "sliding", "spark_table", "split", "sqlite", "sqrt",
+    "starts_with", "static", "stddev", "step", "substring", "sum", "text_lines", "to_date",
+    "top_k", "trim", "tumbling", "until", "upper", "value_state", "variance", "when",
+    "when_closed", "when_complete", "when_row", "writing_serde", "year",
 ]
 # fmt: on
 
@@ -266,6 +293,7 @@ _NAMES = {
         "date_trunc day from_millis hour millis minute month second to_date year"
     ),
     "penstock.front.dsl.expression": "Expression col lit when",
+    "penstock.front.dsl.formats": "avro delimited json json_schema protobuf text_lines",
     "penstock.front.dsl.functions": (
         "abs array_contains array_size ceil coalesce concat contains element_at ends_with exp "
         "floor greatest is_nan least length like ln lower lpad nullif power regexp_extract "
@@ -274,15 +302,17 @@ _NAMES = {
     ),
     "penstock.front.dsl.hazard": "HazardWarning",
     "penstock.front.dsl.matched": (
-        "avg classifier collect_list count final first last match_number matched max min prev sum"
+        "avg classifier collect_list count final first last match_number matched max min prev "
+        "sum"
     ),
     "penstock.front.dsl.patterns": (
-        "PatternPart pattern skip_past_last_row skip_to_first skip_to_last skip_to_next_row step"
+        "PatternPart pattern skip_past_last_row skip_to_first skip_to_last skip_to_next_row "
+        "step"
     ),
     "penstock.front.dsl.persist": "postgres sqlite",
     "penstock.front.dsl.processes": "Processor punctuate",
     "penstock.front.dsl.refinements": "accumulating discarding retracting",
-    "penstock.front.dsl.states": "list_state map_state value_state",
+    "penstock.front.dsl.states": "list_state map_state renamed value_state",
     "penstock.front.dsl.static": "spark_table static",
     "penstock.front.dsl.stream": "Stream Table",
     "penstock.front.dsl.triggers": (
@@ -307,7 +337,11 @@ _NAMES = {
     "penstock.model.physical": "Settings",
     "penstock.model.processor": "Context ListState MapState Timer ValueState",
     "penstock.model.store": "Store",
+    "penstock.plan.state_change": "StateWarning",
+    "penstock.schema.codec.format": "Format",
+    "penstock.schema.home_schemas": "HomeSchemas",
     "penstock.schema.schema": "Field Schema",
+    "penstock.schema.serde": "Receiver Sender Serde serde_of writing_serde",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

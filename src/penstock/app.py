@@ -5,13 +5,19 @@ What runs them is loaded when asked for: a program is built, checked and drawn w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import override
 
 from penstock.config import load_settings
 from penstock.errors import PlanError
 from penstock.front.dsl.app import App as Described
+from penstock.front.dsl.formats import ReadAs, Said
 from penstock.model.physical import Physical, Settings
+from penstock.model.plan import Plan
+from penstock.schema.home_schemas import HomeSchemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,25 +28,50 @@ if TYPE_CHECKING:
     from penstock.jobs.job import Job
     from penstock.model.progress import Progress
     from penstock.plan.explain import Stage
+    from penstock.schema.binding import Bindings
+    from penstock.schema.codec.schemas import Schemas
     from penstock.spark.query import ProgramQuery
     from penstock.testing.driver import TestDriver
     from penstock.testing.moment import Moment
 
 
 class App(Described):
-    """A named program; its streams say what is written, and nothing runs before `run`."""
+    """A named program; its streams say what is written, and nothing runs before `run`.
+
+    The log, and the registry of its schemas, are those of `home`, by default of the settings.
+    """
+
+    def __init__(self, name: str, *, home: str | Path | None = None) -> None:
+        super().__init__(name)
+        self._place = None if home is None else Path(home)
+
+    @property
+    def home(self) -> Path:
+        """Where its log is kept."""
+        return self._place or load_settings().home
+
+    def bound(self) -> Plan:
+        """Give the program with the formats that configuration binds its topics to."""
+        bindings = self._bindings()
+        if not bindings:
+            return self.plan()
+        from penstock.plan.bind import bind  # noqa: PLC0415
+
+        return bind(self.plan(), bindings)
 
     def physical(self, settings: Settings | None = None) -> Physical:
         """Give what would be run: readers, operators by key and bucket, and writers."""
         from penstock.plan.planner import plan  # noqa: PLC0415
 
-        return plan(self.plan(), settings or Settings())
+        chosen = settings or Settings()
+        registry = chosen.registry or load_settings().registry_url
+        return plan(self.bound(), replace(chosen, registry=registry))
 
     def explain(self, stage: Stage = "all", *, settings: Settings | None = None) -> str:
         """Say what was meant, what the rules made of it, what is run where, and why."""
         from penstock.plan.explain import explain  # noqa: PLC0415
 
-        return explain(self.plan(), settings or Settings(), stage)
+        return explain(self.bound(), settings or Settings(), stage)
 
     def test(
         self,
@@ -52,7 +83,13 @@ class App(Described):
         """Run it in this process, on clocks that move only when told to."""
         from penstock.testing.driver import TestDriver  # noqa: PLC0415
 
-        return TestDriver(self, settings=settings, clock=clock, watermarks=watermarks)
+        return TestDriver(
+            self.bound(),
+            settings=settings,
+            clock=clock,
+            watermarks=watermarks,
+            schemas=self._schemas(),
+        )
 
     def start(
         self,
@@ -70,7 +107,7 @@ class App(Described):
         """
         from penstock.spark.run import start  # noqa: PLC0415
 
-        place = Path(home) if home is not None else load_settings().home
+        place = Path(home) if home is not None else self.home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
@@ -89,7 +126,7 @@ class App(Described):
         """
         from penstock.spark.stored_states import state_tables  # noqa: PLC0415
 
-        place = Path(home) if home is not None else load_settings().home
+        place = Path(home) if home is not None else self.home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         return state_tables(memory, operator)
 
@@ -117,7 +154,7 @@ class App(Described):
         from penstock.jobs.store import job_store  # noqa: PLC0415
         from penstock.spark.run import start  # noqa: PLC0415
 
-        place = Path(home) if home is not None else load_settings().home
+        place = Path(home) if home is not None else self.home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
@@ -146,11 +183,33 @@ class App(Described):
         from penstock.inline.run import InlineOptions, InlineRun  # noqa: PLC0415
 
         chosen = load_settings()
-        place = Path(home) if home is not None else chosen.home
+        place = Path(home) if home is not None else self.home
         memory = Path(checkpoint) if checkpoint is not None else place / "jobs" / self.name
         how = options or InlineOptions(state=chosen.state_store, database=chosen.state_database)
         run = InlineRun(self.physical(settings), home=place, checkpoint=memory, options=how)
         return run.run()
+
+    @override
+    def _schemas(self) -> Schemas | None:
+        return HomeSchemas(self.home, load_settings().registry_url)
+
+    @override
+    def _read_as(self, topic: str, said: Said) -> ReadAs:
+        if said.schema is None and said.format is None:
+            # Its columns may follow from what configuration binds the topic to.
+            bound = self._bindings().get(topic)
+            if bound is not None:
+                said = replace(said, format=bound.value, key_format=said.key_format or bound.key)
+        return super()._read_as(topic, said)
+
+    def _bindings(self) -> Bindings:
+        chosen = load_settings()
+        if not chosen.topics and not chosen.serdes:
+            return {}
+        # Loads Arrow, which a program that is only described does without.
+        from penstock.schema.binding import bindings_of  # noqa: PLC0415
+
+        return bindings_of(chosen.serdes, chosen.topics)
 
 
 def bounded_run(physical: Physical, *, bounded: bool | None = None) -> bool:

@@ -11,7 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -20,6 +20,8 @@ from penstock.errors import ConfigError, did_you_mean
 PROJECT_FILE = "penstock.toml"
 
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
+_TABLES = ("serdes", "topics")
+_PATH = "properties"
 _BOOLEANS = {
     "1": True, "on": True, "true": True, "yes": True,
     "0": False, "off": False, "false": False, "no": False,
@@ -43,6 +45,12 @@ class Settings:
     state_store: StateKind
     state_database: str
     origins: Mapping[str, str]
+    serdes: Mapping[str, object] = field(default_factory=dict)
+    """Formats by name, as the files say them: `schema.binding` reads them."""
+    topics: Mapping[str, object] = field(default_factory=dict)
+    """Which of them topics are bound to."""
+    registry_url: str = ""
+    """Where another registry of schemas answers; empty: the one kept in the log."""
 
     @property
     def log_directory(self) -> Path:
@@ -103,6 +111,12 @@ def _parse_database(value: object, directory: Path) -> str:
     return str(_parse_path(value, directory))
 
 
+def _parse_url(value: object, _: Path) -> str:
+    if not isinstance(value, str) or not (not value or value.startswith(("http://", "https://"))):
+        raise ValueError
+    return value
+
+
 def _parse_boolean(value: object, _: Path) -> bool:
     if isinstance(value, bool):
         return value
@@ -131,11 +145,19 @@ STATE_DATABASE = Key(
     _parse_database,
     "a path or an address",
 )
+REGISTRY_URL = Key(
+    "registry.url",
+    "Another registry of schemas; without it they are kept in the log.",
+    "",
+    _parse_url,
+    "an address such as http://host:8081",
+)
 KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind], ...] = (
     DEBUG,
     HOME,
     DRIVER_MEMORY,
     MASTER,
+    REGISTRY_URL,
     STATE_DATABASE,
     STATE_STORE,
 )
@@ -148,6 +170,7 @@ class _Layer:
     values: Mapping[str, object]
     origins: Mapping[str, str]
     directory: Path
+    tables: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 def load_settings(
@@ -174,7 +197,19 @@ def load_settings(
         state_database=take(STATE_DATABASE),
         state_store=take(STATE_STORE),
         origins=origins,
+        serdes=_table("serdes", layers),
+        topics=_table("topics", layers),
+        registry_url=take(REGISTRY_URL),
     )
+
+
+def _table(name: str, layers: list[_Layer]) -> dict[str, object]:
+    """Give the entries of a table; those of the nearest place win."""
+    return {
+        key: value
+        for layer in reversed(layers)
+        for key, value in layer.tables.get(name, {}).items()
+    }
 
 
 def stray_variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -243,7 +278,9 @@ def _user_file(variables: Mapping[str, str]) -> Path | None:
 def _read_file(file: Path) -> _Layer:
     try:
         text = file.read_text(encoding="utf-8")
-        values = dict(_flatten(tomllib.loads(text)))
+        found = tomllib.loads(text)
+        tables = {name: _named(found.pop(name, {}), name, file) for name in _TABLES}
+        values = dict(_flatten(found))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
             "CONFIG_FILE",
@@ -259,7 +296,21 @@ def _read_file(file: Path) -> _Layer:
                 f'setting "{name}" does not exist ({origins[name]})',
                 hint=did_you_mean(name, known) or f"Settings: {', '.join(known)}.",
             )
-    return _Layer(values, origins, file.parent)
+    return _Layer(values, origins, file.parent, tables)
+
+
+def _named(table: object, name: str, file: Path) -> dict[str, object]:
+    """Give a table whose entries have names of the user's own; a path in it is the file's."""
+    if not isinstance(table, dict):
+        raise ConfigError(
+            "CONFIG_VALUE",
+            f'setting "{name}" is not a table: {table!r} ({file})',
+            hint=f"Write it as a table: [{name}].",
+        )
+    place = table.get(_PATH)
+    if isinstance(place, str):
+        return {**table, _PATH: str(_parse_path(place, file.parent))}
+    return table
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -11,10 +11,13 @@ from penstock.cli.main import COMMANDS, application
 
 # What changes something has no answer that a program would read.
 WRITES = {
+    "dlq replay",
     "groups delete",
     "jobs stop",
     "produce",
     "run",
+    "schemas delete",
+    "schemas generate",
     "topics clean",
     "topics create",
     "topics delete",

@@ -64,4 +64,5 @@ def test_late_rows_and_dead_letters_have_always_the_same_columns() -> None:
     assert late_letters(rows.drop("_reason"), ["n"], step="s", site="")["reason"][0] == "late"
     dead = dead_letters(rows, ["n"], step="in", site="", error="why")
     assert dead.schema == pl.Schema(DEAD_COLUMNS)
-    assert dead.row(0) == ("in", "", "why", None, '{"n":1}', 5)
+    assert dead.row(0)[:6] == ("in", "", "why", None, '{"n":1}', 5)
+    assert dead.row(0)[6:] == (None,) * 7, "of which record it was is not known"

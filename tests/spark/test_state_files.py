@@ -1,20 +1,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+import penstock as ps
 from penstock.errors import StateError
+from penstock.kernel.codec import encode
 from penstock.kernel.port import State, Time
 from penstock.spark import state_files
+from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_files import StateFiles, Stored
+
+
+def codec(**measures: Any) -> StateCodec:  # noqa: ANN401
+    app = ps.App("counts")
+    views = app.stream("views", schema={"user": "string", "v": "int64"})
+    views.group_by("user").agg(**(measures or {"n": ps.max("v")})).to("out")
+    return StateCodec(app.physical().operators[0])
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> StateFiles:
-    return StateFiles(tmp_path / "agg-1" / "0", "print")
+    return StateFiles(tmp_path / "agg-1" / "0", codec())
 
 
 @pytest.fixture(autouse=True)
@@ -96,8 +107,8 @@ def test_a_state_of_another_operator_or_without_its_file_is_refused(
     files: StateFiles, tmp_path: Path
 ) -> None:
     note, _ = files.save(None, state(50_000))
-    with pytest.raises(StateError, match="STATE_FOREIGN"):
-        StateFiles(tmp_path / "agg-1" / "0", "other").load(note)
+    with pytest.raises(StateError, match="STATE_CHANGE"):
+        StateFiles(tmp_path / "agg-1" / "0", codec(n=ps.min("v"))).load(note)
     path = next(tmp_path.rglob("*.state"))
     content = bytearray(path.read_bytes())
     content[-100] ^= 1
@@ -116,3 +127,36 @@ def test_a_process_keeps_what_it_wrote_last(
     after = state(50_000)
     note, _ = files.save(None, after)
     assert files.load(note).state is after
+
+
+def test_a_state_of_another_form_is_stored_anew_and_as_a_whole(
+    files: StateFiles, tmp_path: Path
+) -> None:
+    first = saved(files, None, folded(50_000))
+    second = saved(files, first, folded(50_000, changed=(3,)))
+    assert [item.migrated for item in (first, second)] == [False, False]
+    assert len(second.files) == 2
+    after = StateFiles(tmp_path / "agg-1" / "0", codec(n=ps.max("v"), m=ps.min("v")))
+    note, _ = files.save(first, folded(50_000, changed=(3,)))
+    found = after.load(note)
+    assert found.migrated
+    assert found.state.tables["fold"].columns == ["_pane", "_rows", "_a0_v", "_a1_v"]
+    assert found.state.tables["fold"]["_a0_v"].to_list()[:4] == [0, 3, 6, -1]
+    third = saved(after, found, found.state)
+    assert (third.migrated, len(third.files), third.version) == (False, 1, 3)
+    # Whoever does the batch again needs the files of before.
+    assert {name for name, _ in (*second.files, *third.files)} <= set(names(tmp_path))
+
+
+def test_a_state_that_does_not_tell_its_form_is_known_by_its_operator(files: StateFiles) -> None:
+    note = b"I" + bytes(8) + encode(state(3), "print")
+    with pytest.raises(StateError, match="STATE_FOREIGN"):
+        files.load(note)
+
+
+def folded(rows: int, *, changed: tuple[int, ...] = ()) -> State:
+    values = np.arange(rows) * 3
+    values[list(changed)] = -1
+    ones = np.ones(rows, np.int64)
+    table = pl.DataFrame({"_pane": np.arange(rows), "_rows": ones, "_a0_v": values})
+    return State({"fold": table}, Time(1, 2))

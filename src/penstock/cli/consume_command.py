@@ -16,6 +16,14 @@ from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import decorated, examples, talk
 from penstock.cli.place import parse_place
 from penstock.cli.record_text import PARTS, line_maker
+from penstock.cli.row_lines import read_rows
+from penstock.cli.serde_option import (
+    FormatOption,
+    SchemaOption,
+    SubjectOption,
+    Told,
+    reading_serde,
+)
 from penstock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.position import Start
     from penstock.log.record import Record
+    from penstock.schema.serde import Serde
 
 # How long a group may take to give this member its partitions before --no-wait gives up.
 _PATIENCE = 2.0
@@ -41,6 +50,7 @@ def register(application: typer.Typer) -> None:
             "penstock consume avg --no-wait --show key,timestamp",
             "penstock consume avg --from 2026-01-31T12:00:00Z --timeout 5 --json",
             "penstock consume avg --group reports",
+            "penstock consume views --from-beginning --format avro --subject views-value",
         ),
     )(consume)
 
@@ -94,12 +104,16 @@ def consume(  # noqa: PLR0913  # each parameter is an option
     raw: Annotated[
         bool, typer.Option("--raw", help="Print the bytes of values as they are.")
     ] = False,
+    value_format: FormatOption = None,
+    schema: SchemaOption = None,
+    subject: SubjectOption = None,
 ) -> None:
     """Print the records of a topic, one value a line, as they arrive.
 
     Ends after --max, --timeout or --no-wait, else with Ctrl-C, which is no failure. A value that
     is not UTF-8 text is shown with backslash escapes, a tombstone as null, and the columns of a
-    typed topic as JSON. The order of records is kept within each partition.
+    typed topic as JSON, and so those that a --format reads; a value that it cannot read is named
+    on stderr and passed over. The order of records is kept within each partition.
     """
     to_line = line_maker(show, json=json, raw=raw)
     _refuse_conflicts(start, from_beginning, (timeout, no_wait), (group, partition))
@@ -107,6 +121,8 @@ def consume(  # noqa: PLR0913  # each parameter is an option
     with opened_log(context) as log:
         consumer = _consumer(log, topic, partition, group, begin)
         printed = _Printed(consumer, to_line, most, has_group=group is not None)
+        told = Told(value_format, schema, subject)
+        printed.serde = None if raw else reading_serde(context, log, log.topic(topic), told)
         try:
             if no_wait:
                 printed.up_to_end(log)
@@ -136,6 +152,7 @@ class _Printed:
         has_group: bool,
     ) -> None:
         self.count = 0
+        self.serde: Serde | None = None
         self._consumer = consumer
         self._to_line = to_line
         self._most = most
@@ -170,7 +187,8 @@ class _Printed:
         self._put_back(records[left:])
         chosen = records[:left]
         if chosen:
-            sys.stdout.buffer.write(b"".join(map(self._to_line, chosen)))
+            shown = chosen if self.serde is None else read_rows(self.serde, chosen, _tell_unread)
+            sys.stdout.buffer.write(b"".join(map(self._to_line, shown)))
             sys.stdout.buffer.flush()
             self.count += len(chosen)
         if self._has_group:
@@ -182,6 +200,10 @@ class _Printed:
 
         for record in reversed(records):
             self._consumer.seek(TopicPartition(record.topic, record.partition), record.offset)
+
+
+def _tell_unread(record: Record, reason: str) -> None:
+    talk(f'offset {record.offset} of "{record.topic}-{record.partition}" cannot be read: {reason}')
 
 
 def _consumer(

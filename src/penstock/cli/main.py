@@ -22,6 +22,7 @@ from penstock.config import (
     HOME,
     KEYS,
     MASTER,
+    REGISTRY_URL,
     STATE_DATABASE,
     STATE_STORE,
     load_settings,
@@ -35,9 +36,12 @@ COMMANDS = {
     "explain": "penstock.cli.explain_command",
     "jobs": "penstock.cli.jobs_command",
     "topics": "penstock.cli.topics_command",
+    "schemas": "penstock.cli.schemas_command",
     "produce": "penstock.cli.produce_command",
     "consume": "penstock.cli.consume_command",
+    "registry": "penstock.cli.registry_command",
     "groups": "penstock.cli.groups_command",
+    "dlq": "penstock.cli.dlq_command",
     "transactions": "penstock.cli.transactions_command",
     "log": "penstock.cli.log_command",
     "config": "penstock.cli.config_command",
@@ -134,6 +138,9 @@ def _penstock(  # noqa: PLR0913, PLR0917  # each parameter is a flag
     database: Annotated[
         str | None,
         typer.Option(STATE_DATABASE.flag, metavar="PLACE", help=STATE_DATABASE.meaning),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(REGISTRY_URL.flag, metavar="URL", help=REGISTRY_URL.meaning)
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG.flag, help=DEBUG.meaning)] = False,
     version: Annotated[

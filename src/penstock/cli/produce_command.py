@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypeAlias, cast
 
 import typer
 
@@ -23,6 +24,14 @@ from penstock.cli.input_line import (
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import TopicArgument
 from penstock.cli.output import examples, talk
+from penstock.cli.row_lines import RowLines
+from penstock.cli.serde_option import (
+    FormatOption,
+    SchemaOption,
+    SubjectOption,
+    Told,
+    producing_serde,
+)
 from penstock.cli.times import parse_timestamp
 from penstock.errors import TopicError, UsageError
 
@@ -34,7 +43,10 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 
+_AT_ONCE = 1000
+
 Lines: TypeAlias = Generator[bytes, None, None]
+Records: TypeAlias = Generator[Outgoing, None, None]
 
 
 def register(application: typer.Typer) -> None:
@@ -46,6 +58,7 @@ def register(application: typer.Typer) -> None:
             "printf '3\\n5\\n' | penstock produce avg",
             "printf 'ann:7\\nbob:9\\n' | penstock produce scores --key-separator :",
             'echo \'{"user": 7, "page": "/"}\' | penstock produce clicks --json-rows',
+            'penstock produce views --format json --schema "user string, n bigint" --file rows',
             "penstock consume avg --no-wait --json | penstock produce copy --json --create",
         ),
     )(produce)
@@ -88,6 +101,9 @@ def produce(  # noqa: PLR0913  # each parameter is an option
     json: Annotated[
         bool, typer.Option("--json", help="Lines are whole records as `consume --json` prints.")
     ] = False,
+    value_format: FormatOption = None,
+    schema: SchemaOption = None,
+    subject: SubjectOption = None,
     file: Annotated[
         str | None, typer.Option("--file", metavar="FILE", help="Read this instead of stdin.")
     ] = None,
@@ -100,7 +116,9 @@ def produce(  # noqa: PLR0913  # each parameter is an option
 
     Ends with the input, when every record is stored as safely as the topic's fsync says. The line
     ending is not part of the value; an empty line is an empty value. A typed topic takes one JSON
-    object a line. A topic that does not exist is refused, unless --create is given.
+    object a line, and so does one whose values have a --format, which are written by it: a schema
+    that its registry does not take is refused before any record. A topic that does not exist is
+    refused, unless --create is given.
     """
     form = LineForm(key_separator or None, tombstone, is_whole_record=json)
     given = Outgoing(
@@ -117,8 +135,16 @@ def produce(  # noqa: PLR0913  # each parameter is an option
                 f'topic "{topic}" has no columns, so it takes lines as they are',
                 hint="Leave --json-rows out, or create a topic with --schema.",
             )
+        told = Told(value_format, schema, subject)
+        serde = None if json else producing_serde(context, log, target, told)
+        _refuse_whole_records(json=json, told=told)
         with _lines(file) as lines:
-            _send(log, target, partition, lines, line_reader(target, form), given)
+            reader = line_reader(target, form)
+            if serde is None:
+                _send(log, target, partition, _read(lines, reader), given)
+            else:
+                rows = _Written(RowLines(serde), is_live=file is None or file == "-")
+                _send(log, target, partition, rows.records(lines, reader), given)
 
 
 def _target(log: EmbeddedLog, name: str, partition: int | None, *, create: bool) -> Topic:
@@ -134,12 +160,66 @@ def _target(log: EmbeddedLog, name: str, partition: int | None, *, create: bool)
     return topic
 
 
+def _refuse_whole_records(*, json: bool, told: Told) -> None:
+    if json and told != Told():
+        raise UsageError(
+            "OPTIONS_CONFLICT",
+            "--json lines carry the bytes of their values, which --format would write",
+            hint="Leave out --json to give rows, or --format to give records.",
+        )
+
+
+def _read(lines: Lines, read: LineReader) -> Records:
+    """Give lines as records, one by one."""
+    with closing(lines):
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield read(line)
+            except ValueError as error:
+                raise refuse_line(number, error) from None
+
+
+class _Written:
+    """Gives lines as records whose values a format writes, as many at a time as have come."""
+
+    def __init__(self, rows: RowLines, *, is_live: bool) -> None:
+        self._rows = rows
+        self._is_live = is_live
+
+    def records(self, lines: Lines, read: LineReader) -> Records:
+        waiting: list[Outgoing] = []
+        first = 1
+        with closing(lines):
+            for number, line in enumerate(lines, start=1):
+                try:
+                    waiting.append(read(line))
+                except ValueError as error:
+                    raise refuse_line(number, error) from None
+                if len(waiting) == _AT_ONCE or (self._is_live and not _more_has_come()):
+                    yield from self._valued(waiting, first)
+                    first, waiting = number + 1, []
+        yield from self._valued(waiting, first)
+
+    def _valued(self, records: list[Outgoing], first: int) -> Iterator[Outgoing]:
+        given = [cast("bytes | None", record.value) for record in records]
+        values = self._rows.values(given, first) if given else []
+        for record, value in zip(records, values, strict=True):
+            yield record._replace(value=value)
+
+
+def _more_has_come() -> bool:
+    """Whether stdin has something to read at once; what cannot be asked is read to its end."""
+    try:
+        return bool(select.select([sys.stdin.buffer], [], [], 0)[0])
+    except (OSError, ValueError):
+        return True
+
+
 def _send(
     log: EmbeddedLog,
     topic: Topic,
     partition: int | None,
-    lines: Lines,
-    read: LineReader,
+    records: Records,
     given: Outgoing,
 ) -> None:
     from penstock.log.producer import Producer  # noqa: PLC0415  # needs Arrow
@@ -147,7 +227,7 @@ def _send(
     producer = Producer(log)
     code = 0
     try:
-        _send_lines(producer, topic.name, partition, lines, read, given)
+        _send_records(producer, topic.name, partition, records, given)
     except KeyboardInterrupt:
         code = _INTERRUPTED
     finally:
@@ -159,21 +239,12 @@ def _send(
     raise typer.Exit(code)
 
 
-def _send_lines(
-    producer: Producer,
-    topic: str,
-    partition: int | None,
-    lines: Lines,
-    read: LineReader,
-    given: Outgoing,
+def _send_records(
+    producer: Producer, topic: str, partition: int | None, records: Records, given: Outgoing
 ) -> None:
     waiting: deque[Delivery] = deque()
-    with closing(lines):
-        for number, line in enumerate(lines, start=1):
-            try:
-                record = read(line)
-            except ValueError as error:
-                raise refuse_line(number, error) from None
+    with closing(records):
+        for record in records:
             delivery = producer.send(
                 topic,
                 record.value,

@@ -10,6 +10,7 @@ from penstock.cli.durations import duration_text, parse_duration
 from penstock.cli.sizes import exact_size_text, parse_size
 from penstock.errors import UsageError
 from penstock.log.topic import TopicConfig
+from penstock.schema.registry.naming import STRATEGIES, guard_setting
 
 NOTHING = "none"
 _KINDS = {item.name: str(item.type) for item in fields(TopicConfig)}
@@ -33,7 +34,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, object]:
 
 def setting_text(value: object) -> str:
     """Write a setting's value so that `parse_settings` gives the same one."""
-    if value is None:
+    if value is None or not str(value):
         return NOTHING
     if isinstance(value, timedelta):
         return duration_text(value)
@@ -49,11 +50,21 @@ def _parse(name: str, text: str) -> object:
     kind = _KINDS.get(name, "")
     if text == NOTHING and "None" in kind:
         return None
+    if name == "guard":
+        return _parse_guard(text)
     if kind.startswith("timedelta"):
         return parse_duration(text)
     if kind.startswith("int"):
         return parse_size(text)
     return _parse_number(name, text) if kind == "float" else text
+
+
+def _parse_guard(text: str) -> str:
+    """Read a naming strategy as the guard that goes by it; any other guard by its name."""
+    if text == NOTHING:
+        return ""
+    strategies = [strategy for strategy in STRATEGIES if strategy == text]
+    return guard_setting(strategies[0]) if strategies else text
 
 
 def _parse_number(name: str, text: str) -> float:

@@ -38,6 +38,7 @@ def register(application: typer.Typer) -> None:
             "penstock topics create orders --partitions 4 --set retention=7d --set fsync=interval",
             "penstock topics create users --set cleanup=compact --if-not-exists",
             'penstock topics create clicks --schema "user bigint not null, page string"',
+            "penstock topics create payments --set guard=topic",
         ),
     )(create)
     group.command("list", epilog=examples("penstock topics list", "penstock topics list --json"))(

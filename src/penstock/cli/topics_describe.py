@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.opened_log import opened_log
-from penstock.cli.options import JsonOption, TopicArgument
+from penstock.cli.options import JsonOption, TopicArgument, settings_of
 from penstock.cli.output import talk, write_json, write_line, write_table
 from penstock.cli.sizes import size_text
 from penstock.cli.times import time_text
@@ -36,8 +36,9 @@ def describe(
         topic = log.topic(name)
         partitions = [_partition(log, name, number) for number in range(topic.partitions)]
         parts = [log.segments(name, number) for number in range(topic.partitions)]
+    formats = _formats(context, name)
     if json:
-        write_json(_document(topic, partitions, parts))
+        write_json(_document(topic, partitions, parts) | {"formats": formats})
         return
     write_line(f"topic {name}, created {time_text(topic.created_at)}, id {topic.topic_id}")
     write_line("")
@@ -51,6 +52,9 @@ def describe(
         write_line("")
         columns = [column.values() for column in schema_document(topic.schema)]
         write_table(("column", "type", "nullable"), [_plain(*column) for column in columns])
+    if formats:
+        write_line("")
+        write_table(("part", "format"), list(formats.items()))
     for number, part in enumerate(partitions):
         if part["log_end"] != part["end"]:
             talk(
@@ -67,6 +71,18 @@ def schema_document(schema: pa.Schema) -> list[dict[str, object]]:
         {"name": field.name, "type": type_text(field.type), "nullable": field.nullable}
         for field in schema
     ]
+
+
+def _formats(context: typer.Context, name: str) -> dict[str, str]:
+    """Give the formats that configuration binds the keys and values of a topic to."""
+    settings = settings_of(context)
+    if not settings.topics and not settings.serdes:
+        return {}
+    from penstock.schema.binding import bindings_of  # noqa: PLC0415  # needs Arrow
+
+    bound = bindings_of(settings.serdes, settings.topics).get(name)
+    parts = {} if bound is None else {"key": bound.key, "value": bound.value}
+    return {part: str(found) for part, found in parts.items() if found is not None}
 
 
 def _partition(log: EmbeddedLog, name: str, number: int) -> dict[str, int]:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
+import pyarrow as pa
 
 from penstock.inline.item import Barrier, Item
-from penstock.kernel.arrival import needed_columns
+from penstock.kernel.arrival import needed_columns, taken_columns
 from penstock.kernel.batch import Memory
-from penstock.kernel.port import END_OF_TIME, TAKEN, WEIGHT, Frame, Time
+from penstock.kernel.decode import Decoders, Opened
+from penstock.kernel.port import END_OF_TIME, OFFSET, ORIGIN, PARTITION, TAKEN, WEIGHT, Frame, Time
 from penstock.kernel.program import Program
 from penstock.kernel.tombstone import without_tombstones
+from penstock.kernel.unread import ALL_READ, RECORD_COLUMNS
 from penstock.kernel.watermark import Place, advance
 from penstock.log.port import Log, ReadLimit
-from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, TIMESTAMP_COLUMN, TopicPartition
+from penstock.log.record import (
+    DELETED_COLUMN,
+    KEY_COLUMN,
+    OFFSET_COLUMN,
+    TIMESTAMP_COLUMN,
+    TopicPartition,
+)
 from penstock.model.physical import Scan
 
 _READ_BYTES = 1024 * 1024
@@ -25,9 +35,15 @@ class Intake:
     """Where the input of a program is, and the watermarks it has spoken of."""
 
     def __init__(
-        self, program: Program, log: Log, memory: Memory, offsets: dict[TopicPartition, int]
+        self,
+        program: Program,
+        log: Log,
+        memory: Memory,
+        offsets: dict[TopicPartition, int],
+        decoders: Decoders,
     ) -> None:
         self._program = program
+        self._decoders = decoders
         self._log = log
         self._offsets = offsets
         topics = {at.topic for at in offsets}
@@ -78,29 +94,36 @@ class Intake:
         self, scans: list[Scan], at: TopicPartition, rows: int, clock: int
     ) -> Iterator[Item]:
         names = {name for scan in scans for name in _columns(scan)}
-        names |= {
-            TIMESTAMP_COLUMN,
-            KEY_COLUMN,
-            *((DELETED_COLUMN,) if at.topic in self._typed else ()),
-        }
+        names |= {OFFSET_COLUMN, TIMESTAMP_COLUMN, KEY_COLUMN}
+        names |= {DELETED_COLUMN} if at.topic in self._typed else set()
         wanted = tuple(sorted(names))
         limit = ReadLimit(bytes=_READ_BYTES, records=rows, columns=wanted)
         offset = self._offsets[at]
         chunk = self._log.read(at.topic, at.partition, offset, limit)
         if chunk.next_offset <= offset:
             return
+        opened = [self._opened(scan, at.partition, chunk.rows) for scan in scans]
         self._offsets[at] = chunk.next_offset
-        frame = _frame(chunk.rows)
-        for start in range(0, frame.height, rows):
-            for scan in scans:
-                piece = without_tombstones(frame.slice(start, rows), scan.stream)
-                chosen = [*_columns(scan), *((WEIGHT,) if scan.stream.key else ())]
-                piece = piece.select(*(name for name in chosen if name in piece.columns), TAKEN)
-                yield self._read((scan.id, at.partition), piece, clock)
+        firsts = chunk.rows.column(OFFSET_COLUMN).to_numpy()[::rows]
+        cuts = [[*item.rows[OFFSET].search_sorted(firsts), item.rows.height] for item in opened]
+        for piece in range(len(firsts)):
+            for scan, item, cut in zip(scans, opened, cuts, strict=True):
+                part = item.rows.slice(cut[piece], cut[piece + 1] - cut[piece])
+                # What could not be read comes with the first of those it was read with.
+                unread = item.unread if piece == 0 else ALL_READ
+                yield self._read((scan.id, at.partition), Opened(part, unread), clock)
 
-    def _read(self, place: Place, frame: Frame, clock: int) -> Item:
+    def _opened(self, scan: Scan, partition: int, records: pa.Table) -> Opened:
+        decoder = self._decoders.of(scan.id)
+        if decoder is None:
+            return Opened(_rows(records, scan, partition))
+        opened = decoder.open(records, partition)
+        return replace(opened, rows=opened.rows.select(taken_columns(scan, opened.rows)))
+
+    def _read(self, place: Place, opened: Opened, clock: int) -> Item:
         began = time.perf_counter()
-        taken = self._program.take(place[0], frame, self._time.watermark, clock)
+        watermark = self._time.watermark
+        taken = self._program.take(place[0], opened.rows, watermark, clock, unread=opened.unread)
         item = self._item(clock, {place: taken.candidate})
         item.collect(taken.worked)
         item.began = began
@@ -117,12 +140,17 @@ class Intake:
 
 
 def _columns(scan: Scan) -> tuple[str, ...]:
+    if scan.stream.format is not None:
+        return RECORD_COLUMNS
     return (*needed_columns(scan), *((WEIGHT,) if scan.stream.changelog else ()))
 
 
-def _frame(rows: object) -> Frame:
-    frame = pl.from_arrow(rows)
+def _rows(records: pa.Table, scan: Scan, partition: int) -> Frame:
+    frame = pl.from_arrow(records)
     assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN)).drop(
-        TIMESTAMP_COLUMN
-    )
+    frame = frame.with_columns(
+        pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
+        pl.lit(partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
+    ).drop(TIMESTAMP_COLUMN)
+    frame = without_tombstones(frame, scan.stream)
+    return frame.select(taken_columns(scan, frame))

@@ -33,6 +33,7 @@ from penstock.inline.snapshot import Kept, Snapshots
 from penstock.inline.stage import LevelStage, Passing, Worker
 from penstock.inline.state_store import StateStore
 from penstock.kernel.batch import Memory
+from penstock.kernel.decode import Decoders
 from penstock.kernel.parcel import Parcel
 from penstock.kernel.port import START_OF_TIME, Counts, Time
 from penstock.kernel.program import Program
@@ -41,10 +42,12 @@ from penstock.log.open import open_log
 from penstock.log.port import Log, Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
-from penstock.spark.input_schema import require_inputs
+from penstock.spark.handle import codecs_of
+from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.output import ensure_topics, outlets
 from penstock.spark.rebuild import is_forgetting
+from penstock.spark.registering import register_outputs
 
 _PATIENCE = 0.05
 
@@ -103,6 +106,7 @@ class InlineRun:
         self._log: Log = input_log(open_log(home), physical)
         # Reading blocks in its own handle; appends of the last stage do not wait for it.
         self._out: Log = open_log(home)
+        self._codecs = codecs_of(lambda: self._out, physical.settings.registry)
         self._program = Program(physical)
         store = state or self._chosen(home, checkpoint)
         _require_surviving(store, self._options)
@@ -111,7 +115,6 @@ class InlineRun:
             forget_inline(physical, self._out, checkpoint, store, transaction)
         self._snapshots = Snapshots(store, physical)
         require_inputs(self._log, physical)
-        ensure_topics(input_log(self._out, physical), physical)
         self._outlets = outlets(physical)
         self._deliveries = Deliveries(stored_tables(physical), _share(self._options))
         self._transaction: Transaction | None = None
@@ -121,12 +124,18 @@ class InlineRun:
         self._failure: BaseException | None = None
         self.on_stored: Callable[[Mapping[TopicPartition, int]], None] = _tell_nobody
         """Told the next record of each partition whenever all before is stored."""
-        kept = self._kept()
+        kept = self._begun_from()
         self.report = Report(began_at=kept.number, restored_from=kept.origin)
         self._deliveries.claim(kept.owner)
         self._deliveries.deliver(kept.pending, kept.owner, kept.number)
         self._barriers = kept.number
-        self._intake = Intake(self._program, self._log, kept.memory, dict(kept.offsets))
+        self._intake = Intake(
+            self._program,
+            self._log,
+            kept.memory,
+            dict(kept.offsets),
+            Decoders(physical, self._codecs),
+        )
         self._levels = [
             LevelStage(self._program, level, kept.memory.states, kept.memory.wakes)
             for level in physical.levels
@@ -224,7 +233,7 @@ class InlineRun:
             self._deliveries.add(parcel.target, parcel.frame)
             return
         outlet = self._outlets[parcel.target]
-        for routed in outlet.routed(self._out, parcel.frame, clock):
+        for routed in outlet.routed(self._out, parcel.frame, clock, self._codecs):
             to = self._transaction or self._out
             to.append(routed.topic, routed.partition, pa.Table.from_batches([routed.rows]))
 
@@ -252,6 +261,19 @@ class InlineRun:
     def _begin(self) -> None:
         if self._transaction is not None:
             self._transaction.begin()
+
+    def _begun_from(self) -> Kept:
+        """Give what to go on from; where that is refused no topic is made."""
+        physical = self._program.physical
+        try:
+            kept = self._kept()
+            require_formats(physical, self._codecs)
+            register_outputs(physical, self._codecs)
+            ensure_topics(input_log(self._out, physical), physical)
+        except BaseException:
+            self._close()
+            raise
+        return kept
 
     def _kept(self) -> Kept:
         if self._transaction is not None:

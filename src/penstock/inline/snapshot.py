@@ -21,7 +21,8 @@ from penstock.kernel.watermark import Watermarks
 from penstock.log.port import Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
-from penstock.plan.fingerprint import state_fingerprint
+from penstock.spark.state_codec import StateCodec
+from penstock.spark.state_forms import check_forms, state_forms, warn_of_changes
 
 _LENGTH = struct.Struct("<I")
 _WATERMARKS = "watermarks"
@@ -49,7 +50,8 @@ class Snapshots:
     def __init__(self, store: StateStore, physical: Physical) -> None:
         self._store = store
         self._physical = physical
-        self._prints = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
+        self._forms = state_forms(physical)
+        self._codecs = {keyed.id: StateCodec(keyed) for keyed in physical.operators}
         self._before: Mapping[Bucket, State] = {}
         self.owner = uuid4().hex
 
@@ -69,7 +71,7 @@ class Snapshots:
             buckets=frozenset(states),
             changed=frozenset(changed),
             gone=frozenset(self._before.keys() - states.keys()),
-            encode=lambda place: encode(states[place], self._prints[place[0]]),
+            encode=lambda place: self._codecs[place[0]].encode(states[place]),
         )
         self._store.write(cut, within)
         self._before = states
@@ -83,7 +85,10 @@ class Snapshots:
         self._store.forget(number)
 
     def read(self, number: int) -> Kept:
-        """Give a snapshot; one that is gone or not what was written is refused."""
+        """Give a snapshot; one that is gone or not what was written is refused.
+
+        States of another form are brought into that of the program, and count as changed.
+        """
         found = self._store.read(number)
         if found is None:
             raise StateError(
@@ -93,14 +98,15 @@ class Snapshots:
                 " database as its state store this cannot happen.",
             )
         try:
-            kept = self._decoded(found)
+            kept, migrated = self._decoded(found)
         except (struct.error, ValueError, KeyError) as error:
             raise StateError(
                 "SNAPSHOT_BROKEN",
                 f"snapshot {number} of the program is not what was written: {error}",
                 hint="Start with a new checkpoint; the topics still have every record.",
             ) from error
-        self._before, self.owner = dict(kept.memory.states), kept.owner
+        others = {place: State() for place in migrated}
+        self._before, self.owner = {**kept.memory.states, **others}, kept.owner
         return kept
 
     def _header(self, barrier: Barrier) -> bytes:
@@ -112,31 +118,34 @@ class Snapshots:
                 "offsets": [[at.topic, at.partition, to] for at, to in barrier.offsets.items()],
                 "watermark": barrier.time.watermark,
                 "clock": barrier.time.clock,
+                "forms": self._forms,
                 "wakes": [[*place, wake] for place, wake in barrier.wakes.items()],
                 "marks": len(marks),
             }
         ).encode()
         return b"".join((_LENGTH.pack(len(front)), front, marks, pending))
 
-    def _decoded(self, found: Found) -> Kept:
+    def _decoded(self, found: Found) -> tuple[Kept, list[Bucket]]:
+        """Give what a snapshot holds, and which buckets were stored in another form."""
         (length,) = _LENGTH.unpack_from(found.header)
         at = _LENGTH.size + length
         front: dict[str, Any] = json.loads(found.header[_LENGTH.size : at])
+        warnings = check_forms(front.get("forms", {}), self._physical)
         marks = decode(found.header[at : at + front["marks"]], _WATERMARKS).tables[_WATERMARKS]
         time = Time(front["watermark"], front["clock"])
+        read = {place: self._codecs[place[0]].decode(blob) for place, blob in found.blobs.items()}
         memory = Memory(
             Watermarks.from_frame(self._physical.scans, marks),
             time,
-            {
-                # One that did not change lately was stored with an earlier time.
-                place: replace(decode(blob, self._prints[place[0]]), time=time)
-                for place, blob in found.blobs.items()
-            },
+            # One that did not change lately was stored with an earlier time.
+            {place: replace(state, time=time) for place, (state, _) in read.items()},
             {(operator, bucket): wake for operator, bucket, wake in front["wakes"]},
         )
         offsets = {TopicPartition(name, part): to for name, part, to in front["offsets"]}
         pending = read_pending(found.header[at + front["marks"] :])
-        return Kept(found.number, offsets, memory, front["owner"], pending, found.origin)
+        kept = Kept(found.number, offsets, memory, front["owner"], pending, found.origin)
+        warn_of_changes(warnings)
+        return kept, [place for place, (_, migrated) in read.items() if migrated]
 
 
 def _same(one: State | None, other: State) -> bool:

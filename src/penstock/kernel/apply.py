@@ -19,7 +19,7 @@ from polars.exceptions import PanicException
 from penstock.errors import RunError, SchemaError
 from penstock.kernel.columns import control_columns, dtype_of, from_rows
 from penstock.kernel.dead import Failure, failure_of
-from penstock.kernel.port import CONTROL, Frame
+from penstock.kernel.port import CONTROL, ORIGIN, Frame
 from penstock.model.stateless import Apply
 from penstock.schema.schema import Schema
 
@@ -177,11 +177,12 @@ class _Tables:
         values = table.select(
             pl.col(field.name).cast(dtype_of(field.type)) for field in self._step.gives.fields
         )
-        carried = all(name in table.columns for name in self._control)
+        carried = all(name in table.columns for name in self._control if name not in ORIGIN)
         if carried:
-            control = table.select(self._control).cast(
-                {name: rows.schema[name] for name in self._control}
-            )
+            control = table.select(
+                (pl.col(name) if name in table.columns else pl.lit(None)).alias(name)
+                for name in self._control
+            ).cast({name: rows.schema[name] for name in self._control})
             self._unchanged(control, rows)
             return pl.concat([values, control], how="horizontal")
         if table.height != rows.height:

@@ -13,6 +13,7 @@ from penstock.kernel.letter import dead_letters, outside_calendar
 from penstock.kernel.port import (
     CONTROL,
     END_OF_TIME,
+    ORIGIN,
     START_OF_TIME,
     TAKEN,
     TIME,
@@ -73,6 +74,12 @@ def needed_columns(scan: Scan) -> tuple[str, ...]:
     if stream.event_time is not None:
         needed.add(stream.event_time)
     return tuple(name for name in stream.columns.names if name in needed)
+
+
+def taken_columns(scan: Scan, rows: Frame) -> list[str]:
+    """Give the columns of rows that `Program.take` has a use for."""
+    wanted = {*needed_columns(scan), WEIGHT, TAKEN, *ORIGIN}
+    return [name for name in rows.columns if name in wanted]
 
 
 def stamp(stream: Stream, rows: Frame) -> Frame:
@@ -167,7 +174,8 @@ def _letters(stream: Stream, parked: Frame) -> Frame:
     )
     names = stream.columns.names
     letters = dead_letters(parked, names, step=stream.topic, site=stream.site, error="")
-    return letters.with_columns(parked.select(error.alias("error")))
+    told = letters.with_columns(parked.select(error.alias("error")))
+    return told.with_columns(pl.lit(stream.topic).alias("topic"))
 
 
 def _outside(rows: Frame, columns: Sequence[str]) -> pl.Expr:

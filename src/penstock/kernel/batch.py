@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from penstock.kernel.parcel import NO_BUCKET, Parcel, Worked
 from penstock.kernel.port import Counts, Frame, State, Time
 from penstock.kernel.program import Program
+from penstock.kernel.unread import ALL_READ, Unread
 from penstock.kernel.watermark import Place, Watermarks, advance
 from penstock.model.physical import Keyed
 
@@ -20,10 +21,11 @@ READ = "read"
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Rows of one partition of a scan, as the log has them."""
+    """Rows of one partition of a scan, as the log has them, and what could not be read."""
 
     place: Place
     rows: Frame
+    unread: Unread = ALL_READ
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,11 @@ class _Batch:
         said: dict[Place, int | None] = dict(given.claims)
         for arrival in given.arrivals:
             taken = self._program.take(
-                arrival.place[0], arrival.rows, self._before.time.watermark, clock
+                arrival.place[0],
+                arrival.rows,
+                self._before.time.watermark,
+                clock,
+                unread=arrival.unread,
             )
             self._collect(taken.worked)
             if given.heard and arrival.place not in given.claims:

@@ -4,7 +4,8 @@
     4 bytes   version of this layout
     4 bytes   length of the header
     4 bytes   CRC-32C of all that follows
-    header    JSON: fingerprint of the operator, its time, names and sizes of the tables
+    header    JSON: fingerprint and form of the operator's state, its time, names and sizes of
+              the tables
     tables    each an Arrow IPC stream that begins at a multiple of 64 bytes
 
 Tables are not compressed: 100,000 rows of 6 columns (5.6 MB) take 0.6 ms to write and nothing
@@ -18,6 +19,7 @@ import io
 import json
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -33,8 +35,17 @@ _FRONT = struct.Struct("<8sIII")
 _ALIGN = 64
 
 
-def encode(state: State, fingerprint: str) -> bytes:
-    """Write the state of an operator; the fingerprint tells whose it is."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A stored state, whose it is, and the form it was written in, where that is known."""
+
+    state: State
+    fingerprint: str
+    form: Mapping[str, Any] | None = None
+
+
+def encode(state: State, fingerprint: str, form: Mapping[str, Any] | None = None) -> bytes:
+    """Write the state of an operator; the fingerprint tells whose it is, the form how it looks."""
     tables = [_written(table) for table in state.tables.values()]
     header = json.dumps(
         {
@@ -42,6 +53,7 @@ def encode(state: State, fingerprint: str) -> bytes:
             "watermark": state.time.watermark,
             "clock": state.time.clock,
             "tables": dict(zip(state.tables, map(len, tables), strict=True)),
+            **({} if form is None else {"form": form}),
         }
     ).encode()
     pieces = [header, _padding(_FRONT.size + len(header))]
@@ -58,15 +70,27 @@ def decode(blob: bytes | memoryview, fingerprint: str) -> State:
 
     Its tables lie in the bytes given, which a memory view need not have copied.
     """
+    found = read(blob)
+    require_own(found, fingerprint)
+    return found.state
+
+
+def read(blob: bytes | memoryview) -> Written:
+    """Read a state, whosever it is; damaged bytes are refused."""
     header, start = _header(blob)
-    if header["fingerprint"] != fingerprint:
+    tables = _tables(blob, start, header["tables"])
+    state = State(tables, Time(header["watermark"], header["clock"]))
+    return Written(state, header["fingerprint"], header.get("form"))
+
+
+def require_own(found: Written, fingerprint: str) -> None:
+    """Refuse the state of another operator."""
+    if found.fingerprint != fingerprint:
         raise StateError(
             "STATE_FOREIGN",
-            f"stored state belongs to operator {header['fingerprint']}, not to {fingerprint}",
+            f"stored state belongs to operator {found.fingerprint}, not to {fingerprint}",
             hint="Run the program that wrote it, or give the changed one a new name.",
         )
-    tables = _tables(blob, start, header["tables"])
-    return State(tables, Time(header["watermark"], header["clock"]))
 
 
 def _header(blob: bytes | memoryview) -> tuple[dict[str, Any], int]:

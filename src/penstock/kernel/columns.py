@@ -8,7 +8,16 @@ from typing import Any
 import polars as pl
 
 from penstock.errors import SchemaError
-from penstock.kernel.port import CONTROL, PANE_COLUMNS, TAKEN, TIME, UNTIL, WEIGHT, Frame
+from penstock.kernel.port import (
+    CONTROL,
+    ORIGIN,
+    PANE_COLUMNS,
+    TAKEN,
+    TIME,
+    UNTIL,
+    WEIGHT,
+    Frame,
+)
 from penstock.schema.schema import Schema
 from penstock.schema.types import Kind, Type
 
@@ -21,6 +30,7 @@ _PLAIN: Mapping[Kind, pl.DataType] = {
     Kind.BYTES: pl.Binary(),
     Kind.TIMESTAMP: pl.Datetime("ms", "UTC"),
     Kind.DATE: pl.Date(),
+    Kind.TIME: pl.Time(),
 }
 
 
@@ -94,6 +104,5 @@ def with_control(
 
 def control_columns(frame: Frame) -> list[str]:
     """Give the columns of a frame that are not the user's."""
-    return [
-        name for name in frame.columns if name in CONTROL or name in PANE_COLUMNS or name == UNTIL
-    ]
+    known = (*CONTROL, *PANE_COLUMNS, *ORIGIN, UNTIL)
+    return [name for name in frame.columns if name in known]

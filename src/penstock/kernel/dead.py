@@ -9,8 +9,8 @@ from types import TracebackType
 
 import polars as pl
 
-from penstock.kernel.letter import row_json
-from penstock.kernel.port import DEAD_COLUMNS, TIME, Frame
+from penstock.kernel.letter import record_of, row_json, whole_letters
+from penstock.kernel.port import TIME, Frame
 
 _HOUSE = "penstock"
 
@@ -37,14 +37,17 @@ def letters(
 ) -> Frame:
     """Give the failed rows of a frame as dead letters."""
     rows = frame[[failure.place for failure in failures]]
-    return rows.select(
-        pl.lit(step).alias("step"),
-        pl.lit(site).alias("site"),
-        pl.Series("error", [failure.error for failure in failures], pl.String),
-        pl.Series("traceback", [failure.traceback for failure in failures], pl.String),
-        readable_json(rows, columns),
-        pl.col(TIME).alias("time"),
-    ).cast(pl.Schema(DEAD_COLUMNS))
+    return whole_letters(
+        rows.select(
+            pl.lit(step).alias("step"),
+            pl.lit(site).alias("site"),
+            pl.Series("error", [failure.error for failure in failures], pl.String),
+            pl.Series("traceback", [failure.traceback for failure in failures], pl.String),
+            readable_json(rows, columns),
+            pl.col(TIME).alias("time"),
+            *record_of(rows),
+        )
+    )
 
 
 def readable_json(rows: Frame, columns: Sequence[str]) -> pl.Series:

@@ -9,7 +9,7 @@ from datetime import date
 
 import polars as pl
 
-from penstock.kernel.port import DEAD_COLUMNS, TIME, Frame
+from penstock.kernel.port import DEAD_COLUMNS, ORIGIN, TIME, Frame
 
 REASON = "_reason"
 _EPOCH = date(1970, 1, 1)
@@ -39,14 +39,27 @@ def late_letters(rows: Frame, columns: Sequence[str], *, step: str, site: str) -
 
 def dead_letters(rows: Frame, columns: Sequence[str], *, step: str, site: str, error: str) -> Frame:
     """Give rows that failed for one reason, without a traceback, as dead letters."""
-    return rows.select(
-        pl.lit(step).alias("step"),
-        pl.lit(site).alias("site"),
-        pl.lit(error).alias("error"),
-        pl.lit(None, pl.String).alias("traceback"),
-        row_json(rows, columns),
-        pl.col(TIME).alias("time"),
-    ).cast(pl.Schema(DEAD_COLUMNS))
+    return whole_letters(
+        rows.select(
+            pl.lit(step).alias("step"),
+            pl.lit(site).alias("site"),
+            pl.lit(error).alias("error"),
+            row_json(rows, columns),
+            pl.col(TIME).alias("time"),
+            *record_of(rows),
+        )
+    )
+
+
+def record_of(rows: Frame) -> list[pl.Expr]:
+    """Give which records rows were, where they know it, as dead letters say it."""
+    return [pl.col(name).alias(name.removeprefix("_")) for name in ORIGIN if name in rows.columns]
+
+
+def whole_letters(told: Frame) -> Frame:
+    """Give dead letters of which something is told; the rest is null."""
+    missing = [pl.lit(None).alias(name) for name in DEAD_COLUMNS if name not in told.columns]
+    return told.with_columns(missing).select(*DEAD_COLUMNS).cast(pl.Schema(DEAD_COLUMNS))
 
 
 def row_json(rows: Frame, columns: Sequence[str]) -> pl.Series:

@@ -12,6 +12,8 @@ them: it ends with the next keyed operator, unless that is a join.
 Results of aggregates carry also `_pane_index` Int32, `_pane_nonspeculative` Int32,
 `_pane_timing` String ("early", "on-time", "late"), `_pane_first`, `_pane_last` Boolean: they
 end with the next keyed operator.
+In the chains of a scan that may park rows, `_partition` Int32 and `_offset` Int64 say which record
+a row was: they end with the chain.
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ PANE_COLUMNS = (
     "_pane_first",
     "_pane_last",
 )
+PARTITION = "_partition"
+OFFSET = "_offset"
+ORIGIN: Mapping[str, pl.DataType] = {PARTITION: pl.Int32(), OFFSET: pl.Int64()}
 CONTROL: Mapping[str, pl.DataType] = {WEIGHT: pl.Int32(), TIME: pl.Int64(), TAKEN: pl.Int64()}
 
 START_OF_TIME = -(2**62)
@@ -125,8 +130,20 @@ DEAD_COLUMNS: Mapping[str, pl.DataType] = {
     "traceback": pl.String(),
     "row": pl.String(),
     "time": pl.Int64(),
+    "topic": pl.String(),
+    "partition": pl.Int32(),
+    "offset": pl.Int64(),
+    "timestamp": pl.Int64(),
+    "key": pl.Binary(),
+    "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
+    "raw": pl.Binary(),
 }
-"""A dead letter: which step, where it was written, what happened, and the row as JSON."""
+"""A dead letter: which step, where it was written, what happened, and the row as JSON.
+
+Where the record is known that the row was, `topic`, `partition` and `offset` say which; where its
+value could not be read there is no row but the record itself: `timestamp`, `key`, `headers` and
+the bytes of the value, `raw`.
+"""
 
 
 class Operator(Protocol):

@@ -132,7 +132,7 @@ class StateColumn:
             kept = plain(kept)
         if field.holds == "list":
             return series_of(self._name, kept, array_of(field.type))
-        return _maps(self._name, kept, field)
+        return map_series(self._name, kept, field)
 
     def _misfits(self, keys: Sequence[int]) -> list[int]:
         try:
@@ -232,7 +232,8 @@ def _key_dtype(field: StateField) -> pl.DataType:
     return dtype_of(field.map_key)
 
 
-def _maps(name: str, values: Sequence[Any], field: StateField) -> pl.Series:
+def map_series(name: str, values: Sequence[Any], field: StateField) -> pl.Series:
+    """Make a column of maps; an entry that does not fit its type is refused."""
     wanted = state_dtype(field)
     fact = ""
     try:

@@ -31,6 +31,7 @@ from penstock.kernel.parcel import (
 from penstock.kernel.port import (
     CONTROL,
     END_OF_TIME,
+    ORIGIN,
     PANE_COLUMNS,
     PORT,
     START_OF_TIME,
@@ -43,8 +44,10 @@ from penstock.kernel.port import (
     Step,
     Time,
 )
+from penstock.kernel.unread import ALL_READ, Unread
 from penstock.model.join import Join
 from penstock.model.physical import Chain, Keyed, Output, Physical, Scan
+from penstock.model.stateless import Apply, Expect, Restamp
 from penstock.schema.schema import Schema
 
 
@@ -66,20 +69,30 @@ class Program:
         return Program, (self.physical,)
 
     def take(
-        self, scan: str, rows: Frame, watermark: int, clock: int | None, *, chains: bool = True
+        self,
+        scan: str,
+        rows: Frame,
+        watermark: int,
+        clock: int | None,
+        *,
+        chains: bool = True,
+        unread: Unread = ALL_READ,
     ) -> Taken:
         """Take one partition's rows as the log has them: `needed_columns` and `_taken`.
 
         They are stamped, those without a usable time parked, and the rest `read`; without
-        `chains` the rest is a parcel for `follow`.
+        `chains` the rest is a parcel for `follow`. What is `unread` came beside them.
         """
         source = self.scans[scan]
         seen = observe(source.stream, stamp(source.stream, rows), clock)
-        useful = seen.rows.select(*source.columns, *CONTROL)
+        own = {*source.columns} if _parks(source) else {*ORIGIN}
+        origin = [name for name in ORIGIN if name in rows.columns and name not in own]
+        useful = seen.rows.select(*source.columns, *CONTROL, *origin)
         worked = self.read(scan, useful, watermark) if chains else _unfollowed(scan, useful)
-        counts = {scan: seen.counts, **worked.counts}
-        parcels = (*self.dead(scan, seen.dead), *worked.parcels)
-        return Taken(replace(worked, parcels=parcels, counts=counts), seen.candidate, seen.skew)
+        counts = {scan: seen.counts + unread.counts, **worked.counts}
+        parked = (*self.dead(scan, unread.letters), *self.dead(scan, seen.dead))
+        done = replace(worked, parcels=(*parked, *worked.parcels), counts=counts)
+        return Taken(done, seen.candidate, seen.skew)
 
     def read(self, scan: str, rows: Frame, watermark: int = START_OF_TIME) -> Worked:
         """Take a scan's rows through its chains; `watermark` is that of the step before."""
@@ -177,12 +190,23 @@ class Program:
         frame, schema = rows
         if (origin, chain.id) not in self._chains:
             self._chains[origin, chain.id] = ChainRunner(chain.steps, schema, id=chain.id)
-        done = self._chains[origin, chain.id].run(frame)
+        runner = self._chains[origin, chain.id]
+        done = runner.run(frame)
         for step, count in done.counts.items():
             _count(counts, step, count)
-        yield from self.dead(chain.target, done.dead)
+        yield from self.dead(chain.target, self._of_topic(origin, done.dead))
         if not done.frame.is_empty():
-            yield from self._send(chain, done.frame, watermark)
+            ended = [name for name in ORIGIN if name not in runner.schema.names]
+            yield from self._send(chain, done.frame.drop(*ended, strict=False), watermark)
+
+    def _of_topic(self, origin: str, letters: Frame | None) -> Frame | None:
+        """Let letters that know their record say of which topic it is."""
+        if letters is None or origin not in self.scans:
+            return letters
+        topic = pl.lit(self.scans[origin].stream.topic)
+        return letters.with_columns(
+            pl.when(pl.col("offset").is_not_null()).then(topic).alias("topic")
+        )
 
     def _send(self, chain: Chain, frame: Frame, watermark: int) -> Iterator[Parcel]:
         target = chain.target
@@ -236,6 +260,12 @@ class Program:
                 site, columns = keyed.relation.site, source.schema.names
                 letters = late_letters(late, columns, step=keyed.id, site=site)
                 yield Parcel(late_target(output.id), NO_BUCKET, letters)
+
+
+def _parks(scan: Scan) -> bool:
+    """Whether a step after a scan, and before the next keyed one, may give up a row."""
+    steps = [step for chain in scan.chains for step in chain.steps]
+    return any(isinstance(step, Apply | Expect | Restamp) for step in steps)
 
 
 def _unfollowed(origin: str, rows: Frame) -> Worked:

@@ -42,6 +42,7 @@ class TopicConfig:
     min_compaction_lag: timedelta = timedelta(0)
     max_compaction_lag: timedelta | None = None
     min_dirty_ratio: float = 0.5
+    guard: str = ""
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():

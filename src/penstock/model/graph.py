@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.model.plan import Plan
+from penstock.model.sink_words import written
 from penstock.model.words import step_words
 
 
@@ -60,6 +61,7 @@ def graph_of(plan: Plan) -> Graph:
         details = tuple(f"{what} to {topic}" for what, topic in sides.items() if topic)
         keyed = (f"key {', '.join(sink.keys)}",) if sink.keys else ()
         kind = "topic" if sink.store is None else "store"
-        nodes.append(Node(name, kind, sink.place, keyed + details, "", sink.site))
+        title = f"{sink.place}{written(sink)}"
+        nodes.append(Node(name, kind, title, keyed + details, "", sink.site))
         edges.append(Edge(ids[id(sink.relation)], name, sink.relation.retracts))
     return Graph(plan.name, tuple(nodes), tuple(edges))

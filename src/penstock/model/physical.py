@@ -86,6 +86,8 @@ class Settings:
     """Whether chains run inside the reader or the operator before them."""
     preaggregate: bool = True
     """Whether rows are folded in the reader, before they are exchanged."""
+    registry: str = ""
+    """The address of the registry that holds subjects; without one it is that of the log."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from penstock.errors import ModelError
 from penstock.model.relation import Relation
 from penstock.model.store import Store
+from penstock.schema.codec.format import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,9 @@ class Sink:
     `upsert` the topic holds the table: the last record of a key is its row, or a tombstone.
     Where `store` is given the rows are those of a table there, called as `topic` says. With
     `raw` a record is bytes as they are: columns `_key`, which is the only key, and `value`, where
-    null is a tombstone; the topic has no schema.
+    null is a tombstone; the topic has no schema. With `format` a record is bytes as well: its
+    value is the row as the format writes it, its key the key columns as `key_format` does, or as
+    text.
     """
 
     relation: Relation
@@ -31,6 +34,8 @@ class Sink:
     upsert: bool = False
     store: Store | None = None
     raw: bool = False
+    format: Format | None = None
+    key_format: Format | None = None
 
     def __post_init__(self) -> None:
         for key in self.keys:

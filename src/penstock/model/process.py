@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import override
 
 from penstock.errors import ModelError
+from penstock.model.migration import Migration
 from penstock.model.processor import BatchProcessor, Domain, RowProcessor
 from penstock.model.relation import OneInput
 from penstock.schema.schema import Field, Schema
@@ -27,6 +28,7 @@ class StateField:
 
     With `ttl` it is forgotten so long after it was last written, by event time. `was` is the
     name it had in states stored before. `default` is what a value is that was never written.
+    What was stored in an earlier `version` passes through the `migrations` to each later one.
     """
 
     name: str
@@ -38,8 +40,12 @@ class StateField:
     default: Any = None
     python: object = field(default=None, compare=False)
     """The class whose objects the values are, where it is the user's own."""
+    version: int = 1
+    migrations: tuple[tuple[int, Migration], ...] = field(default=(), compare=False)
+    """The steps to a version from the one before it, in their order."""
 
     def __post_init__(self) -> None:
+        self._require_versions()
         if not self.name.isidentifier() or self.name.startswith("_"):
             raise ModelError(
                 "STATE_FIELD",
@@ -58,6 +64,26 @@ class StateField:
                 f'map state "{self.name}" has keys of type {self.map_key}',
                 hint="Let its keys be numbers, strings, times or other plain values.",
             )
+
+    def steps_from(self, version: int) -> tuple[Migration, ...]:
+        """Give what is to be done with values that were stored in a version."""
+        return tuple(step for leads_to, step in self.migrations if leads_to > version)
+
+    def _require_versions(self) -> None:
+        if self.version < 1:
+            raise ModelError(
+                "STATE_FIELD",
+                f'state "{self.name}" has version {self.version}',
+                hint="Count versions from 1.",
+            )
+        for leads_to, _ in self.migrations:
+            if not 1 < leads_to <= self.version:
+                raise ModelError(
+                    "STATE_FIELD",
+                    f'state "{self.name}" of version {self.version} has a migration to version'
+                    f" {leads_to}",
+                    hint="Give the version it leads to, from 2 to that of the state.",
+                )
 
     @override
     def __str__(self) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 from typing_extensions import override
 
+from penstock.errors import ModelError, did_you_mean
 from penstock.model.condition import require_condition, require_event_time
 from penstock.model.relation import Relation
 from penstock.model.watermark import IN_ORDER, Punctuated, Watermark
+from penstock.schema.codec.format import Format, OnError
 from penstock.schema.schema import Schema
+
+_POLICIES = get_args(OnError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,10 @@ class Stream(Relation):
 
     Where `files` is given the rows are those of the files that it names, and `topic` is only
     what they are called. Where `key` is given, a tombstone of the topic deletes what has its key.
+
+    Where `format` is given the topic holds bytes, which are read by it; `on_error` says what
+    becomes of a value that cannot be. `key_format` says how the bytes of keys are read, which is
+    as text where it is not given: they fill the columns of `key` that a value does not have.
     """
 
     topic: str
@@ -31,8 +40,18 @@ class Stream(Relation):
     site: str = field(default="", compare=False)
     files: str | None = None
     key: tuple[str, ...] = ()
+    format: Format | None = None
+    on_error: OnError = "dead_letter"
+    key_format: Format | None = None
 
     def __post_init__(self) -> None:
+        if self.on_error not in _POLICIES:
+            raise ModelError(
+                "ON_ERROR",
+                f'stream "{self.topic}" has the policy "{self.on_error}" for values that cannot be'
+                f" read ({self.site})",
+                hint=did_you_mean(self.on_error, _POLICIES) or f"Give {', '.join(_POLICIES)}.",
+            )
         for key in self.key:
             self.columns.field(key, role="key", site=self.site)
         if self.event_time is not None:

@@ -40,6 +40,12 @@ from penstock.model.versions import Versions
 from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated, Watermark
 from penstock.model.window_words import window_words
 
+_UNREAD = {
+    "dead_letter": "what cannot be read is a dead letter",
+    "skip": "what cannot be read is passed over",
+    "fail": "what cannot be read ends the job",
+}
+
 
 def step_words(relation: Relation) -> Words:
     """Say a step in words."""
@@ -93,7 +99,16 @@ def _stream(relation: Stream) -> Words:
     kept = ("a changelog",) if relation.changelog else ()
     mark = f"watermark {watermark_words(relation.watermark)}"
     files = (f"files {relation.files}",) if relation.files is not None else ()
-    return Words("stream", relation.topic, (*files, f"event time {time}", mark, *kept))
+    details = (*files, *_format(relation), f"event time {time}", mark, *kept)
+    return Words("stream", relation.topic, details)
+
+
+def _format(relation: Stream) -> tuple[str, ...]:
+    """Say how values are read, and what becomes of one that cannot be."""
+    if relation.format is None:
+        return ()
+    keys = "" if relation.key_format is None else f", keys {relation.key_format}"
+    return (f"format {relation.format}{keys}; {_UNREAD[relation.on_error]}",)
 
 
 def _aggregate(relation: Aggregate) -> Words:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from penstock.model.plan import Plan
 from penstock.model.relation import Relation
+from penstock.model.sink_words import written
 from penstock.model.words import step_words
 from penstock.plan.share import share
 from penstock.plan.step_text import step_text
@@ -33,7 +34,7 @@ class _Drawing:
             keys = f" by {', '.join(sink.keys)}" if sink.keys else ""
             beside = [topic for topic in (sink.late_topic, sink.dead_topic) if topic]
             with_topics = f", beside it {', '.join(beside)}" if beside else ""
-            yield _sited(f"to {sink.place}{keys}{with_topics}", sink.site)
+            yield _sited(f"to {sink.place}{written(sink)}{keys}{with_topics}", sink.site)
             yield from self._below(sink.relation, "", last=True)
 
     def _below(self, relation: Relation, margin: str, *, last: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from inspect import isclass
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required, TypeAlias, Union
@@ -23,6 +23,7 @@ from penstock.schema.types import (
     FLOAT64,
     INT64,
     STRING,
+    TIME,
     TIMESTAMP,
     Type,
     array_of,
@@ -42,6 +43,7 @@ _PLAIN: Mapping[object, Type] = {
     bytes: BYTES,
     datetime: TIMESTAMP,
     date: DATE,
+    time: TIME,
     Decimal: decimal_of(38, 18),
 }
 _MAP_PARTS = 2

@@ -14,6 +14,7 @@ from penstock.schema.types import (
     INT32,
     INT64,
     STRING,
+    TIME,
     TIMESTAMP,
     Kind,
     Type,
@@ -32,6 +33,7 @@ _PLAIN = {
     Kind.BYTES: pa.binary(),
     Kind.TIMESTAMP: pa.timestamp("ms", tz="UTC"),
     Kind.DATE: pa.date32(),
+    Kind.TIME: pa.time32("ms"),
 }
 
 
@@ -78,7 +80,8 @@ def type_of(name: str, found: pa.DataType) -> Type:
     raise SchemaError(
         "COLUMN_TYPE",
         f'column "{name}" has the type {found}, which a program cannot hold',
-        hint="Cast it to a boolean, number, string, bytes, timestamp, date, array, map or struct.",
+        hint="Cast it to a boolean, number, string, bytes, timestamp, date, time, array, map or"
+        " struct.",
     )
 
 
@@ -92,6 +95,7 @@ def _scalar(found: pa.DataType) -> Type | None:
         (lambda t: t in _BYTES, BYTES),
         (pa.types.is_timestamp, TIMESTAMP),
         (pa.types.is_date, DATE),
+        (pa.types.is_time, TIME),
     )
     if pa.types.is_decimal(found):
         return decimal_of(found.precision, found.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isclass
 from typing import Any, TypeAlias
 
@@ -45,6 +45,34 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(item) for item in value]
     return value
+
+
+def defaults_of(hint: object) -> dict[str, Any]:
+    """Give what fields of a class are where nobody says, as plain values, by their paths.
+
+    The field b of the object in field a is `a.b`, also inside of lists and of maps.
+    """
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if parts and origin in (typing.Union, types.UnionType, list, dict):
+        inner = [part for part in parts if part is not type(None)]
+        return defaults_of(inner[-1])
+    if not isclass(hint) or not (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
+        return {}
+    found = {name: plain(value) for name, value in _own_defaults(hint)}
+    for name, part in typing.get_type_hints(hint).items():
+        found |= {f"{name}.{below}": value for below, value in defaults_of(part).items()}
+    return found
+
+
+def _own_defaults(kind: type) -> Iterator[tuple[str, Any]]:
+    if not dataclasses.is_dataclass(kind):
+        yield from getattr(kind, "_field_defaults", {}).items()
+        return
+    for item in dataclasses.fields(kind):
+        if item.default is not dataclasses.MISSING:
+            yield item.name, item.default
+        elif item.default_factory is not dataclasses.MISSING:
+            yield item.name, item.default_factory()
 
 
 def _class_builder(kind: type) -> Builder:

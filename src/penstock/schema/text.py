@@ -13,6 +13,7 @@ from penstock.schema.types import (
     INT32,
     INT64,
     STRING,
+    TIME,
     TIMESTAMP,
     Type,
     array_of,
@@ -30,9 +31,10 @@ _PLAIN = {
     "bytes": BYTES, "binary": BYTES,
     "timestamp": TIMESTAMP, "datetime": TIMESTAMP,
     "date": DATE,
+    "time": TIME,
 }  # fmt: skip
 _NESTED = ("array", "decimal", "map", "struct")
-_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
+_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)+`|\d+|[<>(),:])")
 _LARGEST = 38
 
 
@@ -89,12 +91,22 @@ class _Reader:
     def _fields(self) -> dict[str, Type]:
         found: dict[str, Type] = {}
         while True:
-            name = self._take()
-            self.expect(":")
+            name = self._name()
+            # SQL puts nothing between a field's name and its type.
+            if self._peek() == ":":
+                self.expect(":")
             found[name] = self.type()
             if self._peek() != ",":
                 return found
             self.expect(",")
+
+    def _name(self) -> str:
+        name = self._take()
+        if name.startswith("`"):
+            return name[1:-1].replace("``", "`")
+        if not name.isidentifier():
+            raise self._refused("a name is expected")
+        return name
 
     def _decimal(self) -> Type:
         self.expect("(")

@@ -19,6 +19,7 @@ class Kind(StrEnum):
     BYTES = "bytes"
     TIMESTAMP = "timestamp"
     DATE = "date"
+    TIME = "time"
     DECIMAL = "decimal"
     ARRAY = "array"
     MAP = "map"
@@ -27,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """The type of a column; `TIMESTAMP` counts milliseconds since 1970 in UTC."""
+    """The type of a column; `TIMESTAMP` counts milliseconds since 1970 in UTC, `TIME` of a day."""
 
     kind: Kind
     item: Type | None = None
@@ -45,13 +46,27 @@ class Type:
         """Whether it holds whole numbers only."""
         return self.kind in (Kind.INT32, Kind.INT64)
 
+    def holds(self, kind: Kind) -> bool:
+        """Whether it, or something inside of it, is of a kind."""
+        inner = [part for _, part in self.fields]
+        if self.item is not None:
+            inner.append(self.item)
+        return self.kind is kind or any(part.holds(kind) for part in inner)
+
     @override
     def __str__(self) -> str:
         if self.kind is Kind.DECIMAL:
             return f"decimal({self.precision}, {self.scale})"
         if self.kind is Kind.STRUCT:
-            return f"struct<{', '.join(f'{name}: {kind}' for name, kind in self.fields)}>"
+            parts = (f"{quoted_name(name)}: {kind}" for name, kind in self.fields)
+            return f"struct<{', '.join(parts)}>"
         return self.kind.value if self.item is None else f"{self.kind.value}<{self.item}>"
+
+
+def quoted_name(name: str) -> str:
+    """Give a field's name as text holds it: between backquotes where it is no plain word."""
+    plain = name.isascii() and name.isidentifier()
+    return name if plain else f"`{name.replace('`', '``')}`"
 
 
 BOOLEAN = Type(Kind.BOOLEAN)
@@ -62,6 +77,7 @@ STRING = Type(Kind.STRING)
 BYTES = Type(Kind.BYTES)
 TIMESTAMP = Type(Kind.TIMESTAMP)
 DATE = Type(Kind.DATE)
+TIME = Type(Kind.TIME)
 
 
 def array_of(item: Type) -> Type:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from penstock.connect.results import stored_tables
 from penstock.kernel.port import Frame
 from penstock.log.port import Log
 from penstock.model.physical import Physical
+from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.output import outlets
 from penstock.spark.route import Routed
 from penstock.spark.stage import Staged, stage
@@ -29,6 +30,7 @@ class Staging:
     owner: str
     task: int
     clock: int
+    codecs: CodecCache = field(default_factory=CodecCache)
 
 
 def staged_outputs(
@@ -47,7 +49,7 @@ def staged_outputs(
             if target in tables:
                 yield from _for_store(target, frame.select(tables[target].needed()))
             else:
-                yield from found[target].routed(log, frame, where.clock)
+                yield from found[target].routed(log, frame, where.clock, where.codecs)
 
     return stage(where.home, where.owner, where.task, routed())
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from penstock.kernel.decode import Decoders
 from penstock.kernel.parcel import NO_BUCKET, Parcel, origin_of
 from penstock.kernel.port import Frame
 from penstock.kernel.program import Program
 from penstock.log.port import Log
+from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.aside import Staging, staged_outputs
 from penstock.spark.batch import Batch
-from penstock.spark.handle import worker_log
+from penstock.spark.handle import worker_codecs, worker_log
 from penstock.spark.packet import Packet, encode
 from penstock.spark.slot import Slots
 from penstock.spark.stored_program import load_program
@@ -26,6 +28,8 @@ class Dispatch:
     slots: Slots
     home: str
     staging: str
+    codecs: CodecCache
+    decoders: Decoders
     log_of: Callable[[str], Log] = worker_log
 
     def send(
@@ -62,7 +66,7 @@ class Dispatch:
         if any(origin_of(target) is not None for target, _ in others):
             # Chains come next, in a stage of their own, which must know the time.
             return replace(packet, parcels=tuple(others), batch=batch)
-        where = Staging(self.home, self.staging, lane, batch.clock)
+        where = Staging(self.home, self.staging, lane, batch.clock, self.codecs)
         staged = staged_outputs(others, self.program.physical, self.log_of, where)
         return replace(packet, parcels=() if staged else tuple(others), staged=staged)
 
@@ -78,4 +82,6 @@ def slots_of(program: Program) -> Slots:
 def dispatch_of(program: str, home: str, staging: str) -> Dispatch:
     """Give what the tasks of a stored program send with; once a process."""
     loaded = load_program(program)
-    return Dispatch(loaded, slots_of(loaded), home, staging)
+    codecs = worker_codecs(home, loaded.physical.settings.registry)
+    decoders = Decoders(loaded.physical, codecs)
+    return Dispatch(loaded, slots_of(loaded), home, staging, codecs, decoders)

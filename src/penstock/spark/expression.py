@@ -25,6 +25,7 @@ _NAMES: Mapping[Kind, str] = {
     Kind.BYTES: "binary",
     Kind.TIMESTAMP: "timestamp",
     Kind.DATE: "date",
+    Kind.TIME: "time(6)",
 }
 
 

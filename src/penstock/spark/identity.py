@@ -1,4 +1,4 @@
-"""What must not change while a checkpoint lives: the job's name in the log, buckets, states."""
+"""What a checkpoint holds a program to: the job's name in the log, buckets, forms of states."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from penstock.errors import StateError
 from penstock.model.physical import Physical
 from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.job_files import JobFiles, read_json, write_json
-from penstock.spark.state_forms import Forms, require_fitting_forms, state_forms
+from penstock.spark.state_forms import Forms, check_forms, state_forms
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Fixed when a checkpoint begins. `operators` holds the layout of each operator's state.
+    """Fixed when a checkpoint begins, but for the forms of states, which may become others.
 
-    Only `states` may change: what processes remember, as they last declared it.
+    `operators` holds the fingerprint of each operator's state, `forms` how it looks. `stored`
+    are the forms before the last change: states have them until a batch after `since` is done.
     """
 
     job: str
@@ -25,54 +26,75 @@ class Identity:
     parallelism: int
     operators: Mapping[str, str]
     levels: int
-    states: Forms = field(default_factory=dict)
+    forms: Forms = field(default_factory=dict)
+    stored: Forms = field(default_factory=dict)
+    since: int = -1
 
     def applied(self, physical: Physical) -> Physical:
         """Give the program with the buckets and tasks that its state is kept in."""
         settings = replace(physical.settings, buckets=self.buckets, parallelism=self.parallelism)
         return replace(physical, settings=settings)
 
+    def stored_forms(self, files: JobFiles) -> Forms:
+        """Give the forms that the states of the last finished batch have.
 
-def identify(files: JobFiles, physical: Physical) -> Identity:
-    """Give the identity of a checkpoint, making it at the first start.
+        A batch steps every bucket that remembers something, and so brings all into one form.
+        """
+        return self.forms if files.committed > self.since else self.stored or self.forms
 
-    A program whose operators are not those of the checkpoint is refused.
+    def moved(self, files: JobFiles) -> Identity:
+        """Give it for a new generation, whose batches are counted from 0 again."""
+        return replace(self, stored=self.stored_forms(files), since=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """The identity that a program is to run with, and what its user should know before."""
+
+    identity: Identity
+    warnings: tuple[str, ...] = ()
+
+
+def identify(files: JobFiles, physical: Physical) -> Identified:
+    """Give the identity of a checkpoint for a program, or a new one; nothing is written.
+
+    A program that the states of the checkpoint cannot become those of is refused.
     """
     known = read_identity(files)
     operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
+    forms = state_forms(physical)
     if known is None:
-        settings, levels = physical.settings, len(physical.levels)
-        job, forms = uuid4().hex, state_forms(physical)
-        known = Identity(job, settings.buckets, settings.parallelism, operators, levels, forms)
-        keep_identity(files, known)
-        return known
-    for name in sorted({*known.operators, *operators}):
-        if known.operators.get(name) != operators.get(name):
-            raise StateError(
-                "CHECKPOINT_PROGRAM",
-                f'operator "{name}" of program "{physical.name}" is not the one whose state the'
-                f' checkpoint "{files.folder.parent}" keeps',
-                hint="The program has changed: give it a new checkpoint, or run the old program.",
-            )
+        settings, levels, job = physical.settings, len(physical.levels), uuid4().hex
+        return Identified(
+            Identity(job, settings.buckets, settings.parallelism, operators, levels, forms)
+        )
+    stored = known.stored_forms(files)
+    warnings = check_forms(stored, physical)
+    _require_same_program(files, known, physical)
+    if forms == known.forms:
+        return Identified(known)
+    changed = replace(known, operators=operators, forms=forms, stored=stored, since=files.committed)
+    return Identified(changed, warnings)
+
+
+def _require_same_program(files: JobFiles, known: Identity, physical: Physical) -> None:
+    place = f'the checkpoint "{files.folder.parent}"'
+    operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
+    # Where their forms are known these decide, and say more.
+    unknown = not known.stored_forms(files) and operators != known.operators
+    if unknown or len(physical.levels) != known.levels:
+        raise StateError(
+            "CHECKPOINT_PROGRAM",
+            f'the operators of program "{physical.name}" are not those whose state {place} keeps',
+            hint="The program has changed: give it a new checkpoint, or run the old program.",
+        )
     if known.parallelism != physical.settings.parallelism:
         raise StateError(
             "CHECKPOINT_PARALLELISM",
-            f'the checkpoint "{files.folder.parent}" is kept by {known.parallelism} tasks, and'
+            f"{place} is kept by {known.parallelism} tasks, and"
             f" {physical.settings.parallelism} are asked for",
             hint="Rescale the stopped job, or start it with the parallelism it has.",
         )
-    return _with_states(files, known, physical)
-
-
-def _with_states(files: JobFiles, known: Identity, physical: Physical) -> Identity:
-    """Let processes remember something else from now on, where what is stored can become it."""
-    require_fitting_forms(known.states, physical)
-    forms = state_forms(physical)
-    if forms == known.states:
-        return known
-    changed = replace(known, states=forms)
-    keep_identity(files, changed)
-    return changed
 
 
 def read_identity(files: JobFiles) -> Identity | None:
@@ -86,12 +108,14 @@ def read_identity(files: JobFiles) -> Identity | None:
         found["parallelism"],
         found["operators"],
         found["levels"],
-        found.get("states", {}),
+        found.get("forms", {}),
+        found.get("stored", {}),
+        found.get("since", -1),
     )
 
 
 def keep_identity(files: JobFiles, identity: Identity) -> None:
-    """Store the identity of a new checkpoint."""
+    """Store the identity that a checkpoint has from now on."""
     write_json(
         files.identity,
         {
@@ -100,6 +124,8 @@ def keep_identity(files: JobFiles, identity: Identity) -> None:
             "parallelism": identity.parallelism,
             "operators": dict(identity.operators),
             "levels": identity.levels,
-            "states": dict(identity.states),
+            "forms": dict(identity.forms),
+            "stored": dict(identity.stored),
+            "since": identity.since,
         },
     )

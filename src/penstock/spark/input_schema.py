@@ -6,11 +6,14 @@ import pyarrow as pa
 
 from penstock.errors import SchemaError, did_you_mean
 from penstock.kernel.arrival import needed_columns
+from penstock.kernel.decode import Decoders
 from penstock.kernel.port import WEIGHT
 from penstock.log.port import Log
+from penstock.log.record import DELETED_COLUMN
 from penstock.log.rows import row_schema
 from penstock.model.physical import Physical, Scan
 from penstock.schema.arrow import type_of
+from penstock.schema.codec.codec_cache import CodecCache
 from penstock.schema.schema import Field
 from penstock.schema.types import INT32, INT64
 
@@ -20,7 +23,23 @@ _WIDENED = {(INT32, INT64)}
 def require_inputs(log: Log, physical: Physical) -> None:
     """Refuse to read topics that lack a column the program needs, or have it of another type."""
     for scan in physical.scans:
-        _require_columns(scan, row_schema(log.topic(scan.stream.topic)))
+        topic = log.topic(scan.stream.topic)
+        if scan.stream.format is None:
+            _require_columns(scan, row_schema(topic))
+        elif topic.schema is not None:
+            raise SchemaError(
+                "INPUT_SCHEMA",
+                f'topic "{topic.name}" has columns, and is read as {scan.stream.format}'
+                f" ({scan.stream.site})",
+                hint="Leave out the format.",
+            )
+
+
+def require_formats(physical: Physical, codecs: CodecCache) -> None:
+    """Refuse formats that a program cannot read its columns by, before its workers are to."""
+    decoders = Decoders(physical, codecs)
+    for scan in physical.scans:
+        decoders.of(scan.id)
 
 
 def _require_columns(scan: Scan, found: pa.Schema) -> None:
@@ -29,10 +48,14 @@ def _require_columns(scan: Scan, found: pa.Schema) -> None:
     for field in [*map(stream.columns.field, needed_columns(scan)), *weights]:
         name, wanted = field.name, field.type
         if name not in found.names:
+            told = did_you_mean(name, found.names) or f"It has {', '.join(found.names)}."
+            untyped = DELETED_COLUMN not in found.names
             raise SchemaError(
                 "INPUT_SCHEMA",
                 f'topic "{topic}" has no column "{name}" ({stream.site})',
-                hint=did_you_mean(name, found.names) or f"It has {', '.join(found.names)}.",
+                hint='It holds bytes: say how they are read, as in format="json".'
+                if untyped
+                else told,
             )
         held = type_of(name, found.field(name).type)
         if held != wanted and (held, wanted) not in _WIDENED:

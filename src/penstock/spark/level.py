@@ -15,12 +15,12 @@ from pyspark.sql.streaming.state import GroupState
 
 from penstock.kernel.parcel import Worked
 from penstock.kernel.port import State, Time
-from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.packet import Account, Packet, in_order, merged_candidates
 from penstock.spark.savepoint_files import saved_state
 from penstock.spark.state_files import StateFiles, Stored
+from penstock.spark.stored_program import codec_of
 
 STATE_DDL = "blob binary"
 
@@ -62,8 +62,8 @@ class _Bucket:
         self._program = dispatch.program
         self._operator = operator
         self._bucket = bucket
-        fingerprint = state_fingerprint(self._program.keyed[operator])
-        self._files = StateFiles(Path(level.memory) / operator / str(bucket), fingerprint)
+        codec = codec_of(level.program, operator)
+        self._files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
 
     def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
         batch = next(packet.batch for packet in packets if packet.batch is not None)
@@ -105,7 +105,7 @@ class _Bucket:
         assert after is not None
         if before is None and not after.rows:
             return 0
-        if state.exists and before is not None and _same_tables(before.state, after):
+        if state.exists and before is not None and _as_stored(before, after):
             return before.size
         note, size = self._files.save(before, after)
         state.update((note,))
@@ -121,10 +121,11 @@ class _Bucket:
         return [self._dispatch.slots.of(keyed.id, self._bucket) for keyed in levels[following]]
 
 
-def _same_tables(one: State, other: State) -> bool:
-    return one.tables.keys() == other.tables.keys() and all(
-        table is other.tables[name] for name, table in one.tables.items()
-    )
+def _as_stored(before: Stored, after: State) -> bool:
+    """Whether nothing has changed, and what is stored has the form of today."""
+    one, other = before.state.tables, after.tables
+    same = one.keys() == other.keys() and all(one[name] is other[name] for name in one)
+    return same and not before.migrated
 
 
 def _rows(packets: list[tuple[int, bytes]]) -> pd.DataFrame:

@@ -1,93 +1,27 @@
-"""Results, late rows and dead letters as records of topics."""
+"""Where rows go that a program writes to topics: the topics, and whether they can take them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-
-import polars as pl
-import pyarrow as pa
 
 from penstock.errors import SchemaError
 from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import dead_target, late_target
-from penstock.kernel.port import DEAD_COLUMNS, END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Frame
-from penstock.kernel.record_key import NO_KEY, key_text
-from penstock.kernel.settle import settle
+from penstock.kernel.port import WEIGHT
 from penstock.log.port import Log
-from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, PARTITION_COLUMN, TIMESTAMP_COLUMN
 from penstock.log.rows import BYTES_SCHEMA, value_schema
-from penstock.log.topic import TopicConfig
+from penstock.log.topic import Topic, TopicConfig
 from penstock.model.physical import Output, Physical, Stateful
 from penstock.model.plan import Sink
 from penstock.model.relation import Relation
 from penstock.model.stateless import Rekey
 from penstock.schema.arrow import to_arrow
-from penstock.spark.route import Routed, Router
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import INT32
+from penstock.spark.outlet import LETTERS, Outlet, Writing, plain_columns
 
-
-@dataclass(frozen=True)
-class Outlet:
-    """Where the frames of one target go, and how their rows become records."""
-
-    target: str
-    topic: str
-    schema: pa.Schema
-    keys: tuple[str, ...] = ()
-    upsert: bool = False
-    """Whether the last record of a key is its row, or a tombstone."""
-    raw: bool = False
-    """Whether key and value are bytes as they are: the topic has no schema."""
-
-    def records(self, frame: Frame, clock: int) -> pa.Table:
-        """Give rows with their key and timestamp; without a usable event time it is the clock."""
-        if self.upsert:
-            frame = settle(frame, self.keys, self._own)
-        usable = pl.col(TIME).is_between(START_OF_TIME + 1, END_OF_TIME - 2)
-        stamp = (
-            pl.when(usable).then(pl.col(TIME)).otherwise(clock) if self._timed else pl.lit(clock)
-        )
-        added = [stamp.cast(pl.Int64).alias(TIMESTAMP_COLUMN)]
-        if self.keys:
-            key = key_text(frame, self.keys)
-            if self.upsert:
-                # A compacted topic takes no record without a key.
-                key = key.fill_null(pl.lit(NO_KEY))
-            added.append(key.alias(KEY_COLUMN))
-            if not self.raw:
-                # Rows whose key is null are one group, too, and keep their order in one place.
-                place = pl.when(key.is_null()).then(0)
-                added.append(place.cast(pl.Int32).alias(PARTITION_COLUMN))
-        if self.upsert:
-            there = pl.col(WEIGHT) > 0
-            added.append((~there).alias(DELETED_COLUMN))
-            values = [pl.when(there).then(pl.col(name)).alias(name) for name in self.schema.names]
-            chosen = frame.select(*values, *added)
-        else:
-            chosen = frame.select(*self.schema.names, *added)
-        table: pa.Table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
-        return table
-
-    def routed(self, log: Log, frame: Frame, clock: int) -> Iterator[Routed]:
-        """Give the records of a frame by partition."""
-        table = self.records(frame, clock).combine_chunks()
-        for batch in table.to_batches():
-            yield from Router(log, topic=self.topic).route(batch)
-
-    @cached_property
-    def columns(self) -> list[str]:
-        """The columns of a frame that its records are made of."""
-        control = [TIME] if self._timed else []
-        return [*self._own, *control, *([WEIGHT] if self.upsert else [])]
-
-    @cached_property
-    def _own(self) -> list[str]:
-        return [*self.schema.names, *(self.keys if self.raw else ())]
-
-    @cached_property
-    def _timed(self) -> bool:
-        return self.target.partition(":")[0] not in {"late", "dead"}
+_OF_RECORDS = ("topic", "partition", "offset", "timestamp", "key", "headers", "raw")
+"""Columns of dead letters that topics of earlier versions do not have."""
 
 
 def outlets(physical: Physical) -> Mapping[str, Outlet]:
@@ -101,18 +35,19 @@ def outlets(physical: Physical) -> Mapping[str, Outlet]:
 
 def ensure_topics(log: Log, physical: Physical) -> None:
     """Create the topics a program writes; one that exists must be able to take its rows."""
+    unread = any(scan.stream.format is not None for scan in physical.scans)
     known = set(log.topics())
     partitions = max(
         (log.topic(scan.stream.topic).partitions for scan in physical.scans), default=1
     )
     for outlet in outlets(physical).values():
         if outlet.topic in known:
-            _require_fitting(log, outlet)
+            _require_fitting(log, outlet, unread=unread)
             continue
         log.create_topic(
             outlet.topic,
             partitions=partitions if outlet.keys else 1,
-            schema=None if outlet.raw else outlet.schema,
+            schema=None if outlet.untyped else outlet.schema,
             config=TopicConfig(cleanup="compact") if outlet.upsert else None,
         )
         known.add(outlet.topic)
@@ -133,26 +68,41 @@ def record_keys(sink: Sink) -> tuple[str, ...]:
 
 def _of_output(output: Output) -> Iterator[Outlet]:
     sink = output.sink
-    schema = BYTES_SCHEMA if sink.raw else to_arrow(sink.relation.schema)
+    columns = sink.relation.schema
     if sink.relation.retracts and not sink.upsert:
-        schema = schema.append(pa.field(WEIGHT, pa.int32(), nullable=False))
+        columns = Schema((*columns.fields, Field(WEIGHT, INT32, nullable=False)))
     if sink.store is None:
-        yield Outlet(output.id, sink.topic, schema, record_keys(sink), sink.upsert, sink.raw)
+        yield Outlet(
+            output.id,
+            sink.topic,
+            BYTES_SCHEMA if sink.raw else to_arrow(columns),
+            record_keys(sink),
+            sink.upsert,
+            sink.raw,
+            _writing(sink, columns),
+        )
     if sink.late_topic:
-        yield Outlet(late_target(output.id), sink.late_topic, _plain(LATE_COLUMNS))
+        yield Outlet(late_target(output.id), sink.late_topic, plain_columns(LATE_COLUMNS))
     if sink.dead_topic:
-        yield Outlet(dead_target(output.id), sink.dead_topic, _plain(DEAD_COLUMNS))
+        yield Outlet(dead_target(output.id), sink.dead_topic, LETTERS)
 
 
-def _plain(columns: Mapping[str, pl.DataType]) -> pa.Schema:
-    types = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
-    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+def _writing(sink: Sink, columns: Schema) -> Writing | None:
+    if sink.format is None:
+        return None
+    return Writing(sink.format, columns, sink.key_format, sink.site, sink.dead_topic)
 
 
-def _require_fitting(log: Log, outlet: Outlet) -> None:
+def _require_fitting(log: Log, outlet: Outlet, *, unread: bool) -> None:
+    """Refuse a topic that cannot take the rows; `unread` is whether letters may hold records."""
     topic = log.topic(outlet.topic)
     taken = value_schema(topic)
+    if outlet.untyped:
+        _require_bytes(topic)
+        return
     for field in outlet.schema:
+        if outlet.schema is LETTERS and not unread and field.name in _OF_RECORDS:
+            continue
         if field.name not in taken.names or taken.field(field.name).type != field.type:
             has = ", ".join(f"{item.name} {item.type}" for item in taken)
             raise SchemaError(
@@ -169,3 +119,12 @@ def _require_fitting(log: Log, outlet: Outlet) -> None:
                 " give",
                 hint="Add the column, or write to another topic.",
             )
+
+
+def _require_bytes(topic: Topic) -> None:
+    if topic.schema is not None:
+        raise SchemaError(
+            "OUTPUT_SCHEMA",
+            f'topic "{topic.name}" has columns, and the program writes bytes to it',
+            hint="Write to another topic, or leave out the format.",
+        )

@@ -9,11 +9,20 @@ from itertools import chain
 import polars as pl
 import pyarrow as pa
 
-from penstock.kernel.arrival import needed_columns
-from penstock.kernel.port import TAKEN, WEIGHT, Frame
+from penstock.kernel.arrival import needed_columns, taken_columns
+from penstock.kernel.decode import Opened
+from penstock.kernel.port import ORIGIN, PARTITION, TAKEN, WEIGHT, Frame
 from penstock.kernel.tombstone import without_tombstones
 from penstock.log.port import Log
-from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.record import (
+    DELETED_COLUMN,
+    HEADERS_COLUMN,
+    KEY_COLUMN,
+    OFFSET_COLUMN,
+    TIMESTAMP_COLUMN,
+    VALUE_COLUMN,
+)
+from penstock.log.rows import HEADERS_TYPE
 from penstock.model.physical import Scan
 from penstock.model.source import Stream
 from penstock.schema.arrow import arrow_type
@@ -25,6 +34,7 @@ from penstock.spark.reading import PIECE_BYTES, Reading
 from penstock.spark.scan import Scan as LogScan
 from penstock.spark.scan import scan as scan_log
 
+_TIMESTAMP = pa.field(TIMESTAMP_COLUMN, pa.timestamp("ms", tz="UTC"))
 PACKETS = pa.schema([("slot", pa.int32()), ("blob", pa.binary())])
 
 
@@ -35,8 +45,8 @@ def read_packets(dispatch: Dispatch, split: ProgramSplit) -> Iterator[pa.RecordB
     if split.ranges:
         log = input_log(dispatch.log_of(dispatch.home), physical)
         for found in split.ranges:
-            for rows in _frames(dispatch.program.scans[found.scan], log, found):
-                reading.take((found.scan, found.split.partition), rows)
+            for opened in _opened(dispatch, log, found):
+                reading.take((found.scan, found.split.partition), opened)
     told = dispatch.slots.of_all(
         [keyed.id for keyed in physical.levels[0]] if physical.levels else ()
     )
@@ -57,17 +67,43 @@ def packet_rows(sent: list[tuple[int, bytes]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([slots, blobs], schema=PACKETS)
 
 
-def _frames(scan: Scan, log: Log, found: Range) -> Iterator[Frame]:
+def _opened(dispatch: Dispatch, log: Log, found: Range) -> Iterator[Opened]:
     """Give the rows of a range in pieces, with the columns that `Program.take` asks for."""
+    scan = dispatch.program.scans[found.scan]
+    decoder = dispatch.decoders.of(found.scan)
+    partition = found.split.partition
+    for table in _pieces(log, found, _records() if decoder else _columns(scan, log, found.topic)):
+        if decoder is None:
+            yield Opened(_frame(table, scan.stream, partition))
+            continue
+        opened = decoder.open(table, partition)
+        yield replace(opened, rows=opened.rows.select(*taken_columns(scan, opened.rows)))
+
+
+def _columns(scan: Scan, log: Log, topic: str) -> list[pa.Field]:
+    """Give what is read of a topic with columns."""
     columns = needed_columns(scan)
     fields = [pa.field(name, arrow_type(scan.stream.columns.field(name).type)) for name in columns]
     if scan.stream.changelog:
         fields.append(pa.field(WEIGHT, pa.int32()))
-    typed = log.topic(found.topic).schema is not None
-    if typed:
+    if log.topic(topic).schema is not None:
         fields.append(pa.field(DELETED_COLUMN, pa.bool_()))
         fields += [pa.field(KEY_COLUMN, pa.binary())] if scan.stream.key else []
-    fields.append(pa.field(TIMESTAMP_COLUMN, pa.timestamp("ms", tz="UTC")))
+    return [*fields, pa.field(OFFSET_COLUMN, pa.int64()), _TIMESTAMP]
+
+
+def _records() -> list[pa.Field]:
+    """Give what is read of a topic of bytes that have a format."""
+    return [
+        pa.field(OFFSET_COLUMN, pa.int64()),
+        _TIMESTAMP,
+        pa.field(KEY_COLUMN, pa.binary()),
+        pa.field(HEADERS_COLUMN, HEADERS_TYPE),
+        pa.field(VALUE_COLUMN, pa.binary()),
+    ]
+
+
+def _pieces(log: Log, found: Range, fields: list[pa.Field]) -> Iterator[pa.Table]:
     what = LogScan(
         topic=found.topic, columns=tuple(field.name for field in fields), wanted=pa.schema(fields)
     )
@@ -78,14 +114,15 @@ def _frames(scan: Scan, log: Log, found: Range) -> Iterator[Frame]:
             waiting.append(batch)
             size += batch.nbytes
         if waiting and (batch is None or size >= PIECE_BYTES):
-            yield _frame(pa.Table.from_batches(waiting), scan.stream)
+            yield pa.Table.from_batches(waiting)
             waiting, size = [], 0
 
 
-def _frame(table: pa.Table, stream: Stream) -> Frame:
+def _frame(table: pa.Table, stream: Stream, partition: int) -> Frame:
     frame = pl.from_arrow(table, rechunk=False)
     assert isinstance(frame, pl.DataFrame)
     frame = without_tombstones(frame, stream)
-    return frame.with_columns(pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN)).drop(
-        TIMESTAMP_COLUMN
-    )
+    return frame.with_columns(
+        pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
+        pl.lit(partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
+    ).drop(TIMESTAMP_COLUMN)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import TypeAlias
 
@@ -23,10 +24,13 @@ from penstock.connect.table import StoredTable
 from penstock.kernel.port import Frame
 from penstock.log.port import Log, Transaction
 from penstock.model.physical import Physical
+from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
+from penstock.spark.handle import codecs_of
 from penstock.spark.leave import left_by
-from penstock.spark.output import Outlet, outlets
+from penstock.spark.outlet import Outlet
+from penstock.spark.output import outlets
 from penstock.spark.packet import Packet, in_order, merged_candidates
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Left, left_before, write_left
@@ -45,10 +49,13 @@ class ProgramSink:
     notify: Callable[[Left], None] = lambda _: None
     outlets: Mapping[str, Outlet] = field(init=False)
     tables: Mapping[str, StoredTable] = field(init=False)
+    codecs: CodecCache = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "outlets", outlets(self.physical))
         object.__setattr__(self, "tables", stored_tables(self.physical))
+        codecs = codecs_of(partial(self.log_of, self.options.home), self.physical.settings.registry)
+        object.__setattr__(self, "codecs", codecs)
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
@@ -110,7 +117,7 @@ class ProgramSink:
         for target, parts in frames.items():
             outlet = self.outlets[target]
             whole = pl.concat([part.select(outlet.columns) for part in parts])
-            for topic, partition, rows in outlet.routed(log, whole, clock):
+            for topic, partition, rows in outlet.routed(log, whole, clock, self.codecs):
                 appends[topic, partition].append(pa.Table.from_batches([rows]))
         return appends, stored
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from penstock.kernel.arrival import Skew
+from penstock.kernel.decode import Opened
 from penstock.kernel.parcel import NO_BUCKET, Parcel, after_target, origin_of
 from penstock.kernel.port import Counts, Frame
 from penstock.kernel.program import Program
@@ -34,10 +35,17 @@ class Reading:
         self._skew: dict[str, Skew] = defaultdict(Skew)
         self.candidates: dict[Place, int | None] = {}
 
-    def take(self, place: Place, rows: Frame) -> None:
+    def take(self, place: Place, opened: Opened) -> None:
         """Take rows of one partition of a scan, as the log has them."""
         scan = place[0]
-        taken = self._program.take(scan, rows, self._watermark, self._batch.clock, chains=False)
+        taken = self._program.take(
+            scan,
+            opened.rows,
+            self._watermark,
+            self._batch.clock,
+            chains=False,
+            unread=opened.unread,
+        )
         said = (self.candidates.get(place), taken.candidate)
         self.candidates[place] = max((one for one in said if one is not None), default=None)
         self._skew[scan] += taken.skew

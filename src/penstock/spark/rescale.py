@@ -56,7 +56,8 @@ def rescale(
     if left is not None:
         # Batches are counted from 0 again, under a new name in the log.
         write_start(fresh.start, Start(left.at, replace(left, batch=BEFORE_ALL)))
-    keep_identity(fresh, replace(identity, job=uuid4().hex, parallelism=parallelism))
+    moved = identity.moved(files)
+    keep_identity(fresh, replace(moved, job=uuid4().hex, parallelism=parallelism))
     switch(place, fresh)
 
 

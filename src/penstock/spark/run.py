@@ -18,8 +18,9 @@ from penstock.spark.admission import BatchLimits
 from penstock.spark.chains import Chains
 from penstock.spark.cores import available_cores
 from penstock.spark.file_clock import FileClock
-from penstock.spark.identity import identify
-from penstock.spark.input_schema import require_inputs
+from penstock.spark.handle import codecs_of
+from penstock.spark.identity import identify, keep_identity
+from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.level import STATE_DDL, Level
@@ -32,7 +33,9 @@ from penstock.spark.program_sink import ProgramSink
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.rebuild import forget, is_forgetting
+from penstock.spark.registering import register_outputs
 from penstock.spark.session import spark_session
+from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
 
@@ -83,15 +86,21 @@ def start(  # noqa: PLR0913  # all but the program are by name
     if is_forgetting(Path(checkpoint)):
         forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
     files = current_files(Path(checkpoint))
-    identity = identify(files, physical)
+    identified = identify(files, physical)
+    identity = identified.identity
     kept = identity.applied(physical)
     log = input_log(parts.format.log_of(str(home)), kept)
     require_inputs(log, kept)
+    codecs = codecs_of(lambda: log, kept.settings.registry)
+    require_formats(kept, codecs)
+    register_outputs(kept, codecs)
     ensure_topics(log, kept)
     claim_tables(stored_tables(kept).values(), Writer(identity.job))
     _ensure_start(files, log, kept)
     lasts = until or ("end" if bounded else "stopped")
     _require_open(files, log, kept, lasts)
+    warn_of_changes(identified.warnings)
+    keep_identity(files, identity)
 
     def the_session() -> SparkSession:
         return session or spark_session()

@@ -16,14 +16,16 @@ import hashlib
 import json
 import mmap
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
 from penstock.errors import StateError
-from penstock.kernel.codec import decode, encode
+from penstock.kernel.codec import Written, read
 from penstock.kernel.port import State
+from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_patch import patched, state_patch
 
 INLINE_BYTES = 64 * 1024
@@ -43,6 +45,8 @@ class Stored:
     state: State
     version: int
     files: tuple[tuple[str, int], ...] = ()
+    migrated: bool = False
+    """Whether it was stored in another form: then it is to be stored anew, as a whole."""
 
     @property
     def size(self) -> int:
@@ -53,40 +57,47 @@ class Stored:
 class StateFiles:
     """The files of one bucket of one operator."""
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
+    def __init__(self, folder: Path, codec: StateCodec) -> None:
         self._folder = folder
-        self._fingerprint = fingerprint
+        self._codec = codec
 
     def load(self, note: bytes) -> Stored:
         """Give the state that a note of `save` leads to."""
         version = int.from_bytes(note[1:_FRONT], "little")
-        if note[:1] != _FILED:
+        files: tuple[tuple[str, int], ...] = ()
+        if note[:1] == _FILED:
+            files = tuple((name, size) for name, size in json.loads(note[_FRONT:]))
+            found = _cache().get((str(self._folder), files[-1][0])) or self._whole(files)
+        else:
             # Whatever it is: what is not a state is refused there.
-            return Stored(decode(note[_FRONT:], self._fingerprint), version)
-        files = tuple((name, size) for name, size in json.loads(note[_FRONT:]))
-        found = _cache().get((str(self._folder), files[-1][0]))
-        if found is None:
-            found = self._read(files[0])
-            for file in files[1:]:
-                patch = self._read(file)
-                found = State(patched(found.tables, patch.tables), patch.time)
-            whole = {name: table.rechunk() for name, table in found.tables.items()}
-            found = replace(found, tables=whole)
-        return Stored(found, version, files)
+            found = read(note[_FRONT:])
+        state, migrated = self._codec.current(found)
+        return Stored(state, version, files, migrated)
+
+    def _whole(self, files: Sequence[tuple[str, int]]) -> Written:
+        """Put a state together; what was written last says in which form it is."""
+        found = self._read(files[0])
+        for file in files[1:]:
+            patch = self._read(file)
+            tables = patched(found.state.tables, patch.state.tables)
+            found = replace(patch, state=replace(patch.state, tables=tables))
+        whole = {name: table.rechunk() for name, table in found.state.tables.items()}
+        return replace(found, state=replace(found.state, tables=whole))
 
     def save(self, before: Stored | None, after: State) -> tuple[bytes, int]:
         """Store a state; give the note to keep, and the bytes it takes."""
         version = 1 if before is None else before.version + 1
         files: tuple[tuple[str, int], ...] = ()
-        if before is not None and before.files and len(before.files) < _MOST_PATCHES:
+        if before is not None and not before.migrated and 0 < len(before.files) < _MOST_PATCHES:
             files = self._patch(before, after, version)
         if not files:
-            blob = encode(after, self._fingerprint)
+            blob = self._codec.encode(after)
             if len(blob) < INLINE_BYTES:
                 self._forget(before)
                 return _note(_INLINE, version, blob), len(blob)
             files = (self._write(version, blob),)
-        _cache().put((str(self._folder), files[-1][0]), after, sum(size for _, size in files))
+        held = self._codec.written(after)
+        _cache().put((str(self._folder), files[-1][0]), held, sum(size for _, size in files))
         self._forget(before)
         size = sum(size for _, size in files)
         return _note(_FILED, version, json.dumps(files).encode()), size
@@ -100,7 +111,7 @@ class StateFiles:
         changes = before.size - base + sum(t.estimated_size() for t in patch.tables.values())
         if changes > base // 2:
             return ()
-        return (*before.files, self._write(version, encode(patch, self._fingerprint)))
+        return (*before.files, self._write(version, self._codec.encode(patch)))
 
     def _write(self, version: int, blob: bytes) -> tuple[str, int]:
         # Named by what it holds: of two attempts at a batch Spark may keep either note.
@@ -111,7 +122,7 @@ class StateFiles:
         fresh.replace(self._folder / name)
         return name, len(blob)
 
-    def _read(self, file: tuple[str, int]) -> State:
+    def _read(self, file: tuple[str, int]) -> Written:
         name, size = file
         path = self._folder / name
         try:
@@ -123,7 +134,7 @@ class StateFiles:
                 f'"{path}", {size} bytes of a state, cannot be read: {error}',
                 hint="Restore the whole checkpoint from a copy, or start again from the log.",
             ) from error
-        return decode(memoryview(content), self._fingerprint)
+        return read(memoryview(content))
 
     def _forget(self, before: Stored | None) -> None:
         """Remove the files of versions before the last: only that one can be asked for again.
@@ -143,14 +154,14 @@ class _Cache:
     """The states that this process wrote last, within a number of bytes."""
 
     def __init__(self) -> None:
-        self._states: OrderedDict[tuple[str, str], tuple[State, int]] = OrderedDict()
+        self._states: OrderedDict[tuple[str, str], tuple[Written, int]] = OrderedDict()
         self._size = 0
 
-    def get(self, key: tuple[str, str]) -> State | None:
+    def get(self, key: tuple[str, str]) -> Written | None:
         found = self._states.get(key)
         return None if found is None else found[0]
 
-    def put(self, key: tuple[str, str], state: State, size: int) -> None:
+    def put(self, key: tuple[str, str], state: Written, size: int) -> None:
         for old in [old for old in self._states if old[0] == key[0]]:
             self._size -= self._states.pop(old)[1]
         self._states[key] = (state, size)

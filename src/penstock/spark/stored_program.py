@@ -12,6 +12,7 @@ from pyspark import cloudpickle
 from penstock.kernel.program import Program
 from penstock.model.physical import Physical
 from penstock.spark.job_files import JobFiles, write_durably
+from penstock.spark.state_codec import StateCodec
 
 
 def store_program(files: JobFiles, physical: Physical) -> Path:
@@ -32,3 +33,9 @@ def load_program(path: str) -> Program:
     found, pickled = cloudpickle.loads(Path(path).read_bytes())
     sys.path.extend(place for place in found if place not in sys.path)
     return Program(cloudpickle.loads(pickled))
+
+
+@lru_cache(maxsize=64)
+def codec_of(path: str, operator: str) -> StateCodec:
+    """Give what reads and writes the states of an operator of a stored program; once a process."""
+    return StateCodec(load_program(path).keyed[operator])

@@ -11,12 +11,12 @@ from pyspark.sql import SparkSession
 from penstock.errors import StateError, UsageError, did_you_mean
 from penstock.kernel.port import Frame
 from penstock.kernel.program import Program
-from penstock.plan.fingerprint import state_fingerprint
 from penstock.spark.identity import Identity, read_identity
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.savepoint_files import state_file
 from penstock.spark.session import spark_session
 from penstock.spark.slot import Slots
+from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_files import StateFiles
 from penstock.spark.stored_program import load_program
 
@@ -38,13 +38,13 @@ def state_tables(
             f'the program has no operator with state "{operator}"',
             hint=did_you_mean(operator, known) or f"It has {', '.join(known) or 'none'}.",
         )
-    fingerprint = state_fingerprint(program.keyed[operator])
+    codec = StateCodec(program.keyed[operator])
     tables: dict[str, list[Frame]] = {}
     states = stored_states(session or spark_session(), files, identity)
     for name, bucket, note in sorted(states):
         if name == operator:
             folder = files.memory / operator / str(bucket)
-            state = StateFiles(folder, fingerprint).load(note).state
+            state = StateFiles(folder, codec).load(note).state
             for table, rows in state.tables.items():
                 tables.setdefault(table, []).append(rows)
     return {name: pl.concat(parts, how="diagonal") for name, parts in tables.items()}

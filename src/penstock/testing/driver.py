@@ -13,14 +13,11 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from penstock.errors import RunError, TopicError, UsageError, did_you_mean
-from penstock.kernel.arrival import needed_columns
-from penstock.kernel.batch import READ, Arrival, Done, Input, Memory, run_batch
-from penstock.kernel.codec import decode, encode
+from penstock.kernel.batch import READ, Done, Input, Memory, run_batch
 from penstock.kernel.parcel import Parcel
 from penstock.kernel.port import (
     END_OF_TIME,
     START_OF_TIME,
-    TAKEN,
     WEIGHT,
     Counts,
     Frame,
@@ -28,14 +25,17 @@ from penstock.kernel.port import (
 )
 from penstock.kernel.program import Program
 from penstock.kernel.watermark import Place, Watermarks, explain_text
+from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical, Scan, Settings
 from penstock.model.plan import Plan
-from penstock.plan.fingerprint import state_fingerprint
 from penstock.plan.planner import plan
+from penstock.schema.codec.schemas import Schemas
 from penstock.spark.inputs import file_topic
+from penstock.spark.state_codec import StateCodec
+from penstock.testing.arriving import Arriving
 from penstock.testing.moment import Moment, Span, millis, span_millis
 from penstock.testing.outbox import Outbox, Row
-from penstock.testing.pushed import Pushed, as_frames
+from penstock.testing.pushed import Pushed
 
 COMMIT = "commit"
 """The name of the last step of a batch: its results are written, its state is not yet."""
@@ -66,7 +66,8 @@ class TestDriver:
     """Runs a program in virtual time: push, advance, look.
 
     Without `clock` the clock begins at 0 and no event time is too far ahead of it. With
-    `watermarks="manual"` only `advance_watermark` moves them, not the rows.
+    `watermarks="manual"` only `advance_watermark` moves them, not the rows. Formats with a
+    subject find it in `schemas`.
     """
 
     __test__ = False  # not a test to be collected by pytest, in spite of its name
@@ -78,18 +79,18 @@ class TestDriver:
         settings: Settings | None = None,
         clock: Moment | None = None,
         watermarks: Literal["automatic", "manual"] = "automatic",
+        schemas: Schemas | None = None,
     ) -> None:
         written = program if isinstance(program, Plan) else program.plan()
         self.physical: Physical = plan(written, settings or Settings())
         self._program = Program(self.physical)
-        self._fingerprints = {
-            keyed.id: state_fingerprint(keyed) for keyed in self.physical.operators
-        }
+        self._codecs = {keyed.id: StateCodec(keyed) for keyed in self.physical.operators}
         self._bounded = clock is not None
         self._heard = watermarks == "automatic"
         self._outbox = Outbox(self.physical.outputs)
         self._counts: dict[str, Counts] = {}
         self._crash_at: str | None = None
+        self._arriving = Arriving(self.physical, schemas)
         now = 0 if clock is None else millis(clock)
         self._memory = Memory(self._start(now), Time(START_OF_TIME, now))
 
@@ -98,6 +99,7 @@ class TestDriver:
     ) -> None:
         """Give rows to a partition of a topic: one batch through the whole program.
 
+        For a topic of bytes they may be values, which are bytes, or whole records.
         `at` says when the log took them; the clock goes there first if it is behind.
         """
         self.push_together({(topic, partition): rows}, at=at)
@@ -122,15 +124,14 @@ class TestDriver:
             self._scans(topic)
         if at is not None and millis(at) > self.clock:
             self.advance_clock(to=at)
-        taken = pl.lit(self.clock if at is None else millis(at), dtype=pl.Int64).alias(TAKEN)
-        arrivals = []
-        for (topic, partition), rows in given.items():
-            scans = self._scans(topic)
-            frames = as_frames(rows, [scan.stream for scan in scans])
-            arrivals += [
-                Arrival((scan.id, partition), frame.select(*_read_columns(scan, frame), taken))
-                for scan, frame in zip(scans, frames, strict=True)
-            ]
+        taken = self.clock if at is None else millis(at)
+        arrivals = [
+            arrival
+            for (topic, partition), rows in given.items()
+            for arrival in self._arriving.of(
+                TopicPartition(topic, partition), rows, self._scans(topic), taken
+            )
+        ]
         self._run(self._input(arrivals=arrivals))
 
     def read_files(self) -> None:
@@ -273,19 +274,21 @@ class TestDriver:
         """Give the program's memory as it would be stored."""
         memory = self._memory
         states = {
-            place: encode(state, self._fingerprints[place[0]])
-            for place, state in memory.states.items()
+            place: self._codecs[place[0]].encode(state) for place, state in memory.states.items()
         }
         return Snapshot(states, memory.wakes, memory.watermarks.to_frame(), memory.time)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a memory; what was written stays written."""
+        """Go back to a memory; what was written stays written.
+
+        It may be that of the program before a change, whose states become those of this one.
+        """
         marks = Watermarks.from_frame(self.physical.scans, snapshot.watermarks)
         self._memory = Memory(
             replace(marks, idle=self._memory.watermarks.idle),
             snapshot.time,
             {
-                place: decode(blob, self._fingerprints[place[0]])
+                place: self._codecs[place[0]].decode(blob)[0]
                 for place, blob in snapshot.states.items()
             },
             snapshot.wakes,
@@ -355,10 +358,6 @@ class TestDriver:
             f'the program reads no topic "{topic}"',
             hint=did_you_mean(topic, topics) or f"It reads {', '.join(topics)}.",
         )
-
-
-def _read_columns(scan: Scan, frame: Frame) -> list[str]:
-    return [name for name in frame.columns if name in {*needed_columns(scan), WEIGHT}]
 
 
 def _require_same(written: Sequence[Parcel], again: Sequence[Parcel]) -> None:

@@ -123,4 +123,4 @@ class Outbox:
 
 
 def _letters(frame: Frame) -> list[Row]:
-    return [{**row, "row": json.loads(row["row"])} for row in frame.iter_rows(named=True)]
+    return [{**row, "row": json.loads(row["row"] or "null")} for row in frame.iter_rows(named=True)]

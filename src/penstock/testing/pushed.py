@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 import pyarrow as pa
@@ -11,13 +11,50 @@ import pyarrow as pa
 from penstock.errors import SchemaError, did_you_mean
 from penstock.kernel.columns import frame_schema, from_rows
 from penstock.kernel.port import WEIGHT, Frame
+from penstock.log.record import Record
+from penstock.log.rows import rows_of_bytes
 from penstock.model.source import Stream
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT32
 
 Pushed: TypeAlias = (
-    Mapping[str, Any] | Iterable[Mapping[str, Any]] | pl.DataFrame | pa.Table | pa.RecordBatch
+    Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | pl.DataFrame
+    | pa.Table
+    | pa.RecordBatch
+    | bytes
+    | Iterable[bytes | None]
+    | Iterable[Record]
 )
+"""Rows; or for a topic of bytes the values of records, or whole records."""
+
+
+def as_records(pushed: Pushed, taken: int) -> pa.Table | None:
+    """Give what is pushed as records of bytes; none where it is rows.
+
+    A record has its own timestamp; a value came when the log took it.
+    """
+    if not isinstance(pushed, list) or not pushed:
+        return None
+    if not all(item is None or isinstance(item, bytes | Record) for item in pushed):
+        return None
+    records = [
+        item if isinstance(item, Record) else Record("", 0, 0, taken, None, item) for item in pushed
+    ]
+    return rows_of_bytes(
+        [cast("bytes | None", record.value) for record in records],
+        keys=[record.key for record in records],
+        timestamps=[record.timestamp for record in records],
+        headers=[record.headers for record in records],
+    )
+
+
+def listed(pushed: Pushed) -> Pushed:
+    """Give what is pushed as something that can be looked at twice."""
+    if isinstance(pushed, pl.DataFrame | pa.Table | pa.RecordBatch):
+        return pushed
+    return [pushed] if isinstance(pushed, Mapping | bytes) else list(pushed)  # type: ignore[return-value]
 
 
 def as_frames(rows: Pushed, streams: Sequence[Stream]) -> list[Frame]:
@@ -45,7 +82,7 @@ def _gathered(rows: Pushed) -> pl.DataFrame | list[Mapping[str, Any]]:
         return pl.DataFrame(pl.from_arrow(rows))
     if isinstance(rows, pl.DataFrame):
         return rows
-    return [rows] if isinstance(rows, Mapping) else list(rows)
+    return cast("list[Mapping[str, Any]]", listed(rows))
 
 
 def _columns(rows: list[Mapping[str, Any]]) -> list[str]:

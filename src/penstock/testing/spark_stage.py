@@ -246,7 +246,7 @@ class SparkStage:
     def _letters(self, topic: str | None) -> list[Row]:
         tables = self._read(topic) if topic else []
         letters = [row for table in tables for row in table.to_pylist()]
-        return [{**letter, "row": json.loads(letter["row"])} for letter in letters]
+        return [{**letter, "row": json.loads(letter["row"] or "null")} for letter in letters]
 
     def _read(self, topic: str, *, new: bool = False) -> list[pa.Table]:
         if topic not in self._log.topics():

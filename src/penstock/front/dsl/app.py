@@ -9,6 +9,7 @@ from pathlib import Path
 
 from penstock.errors import ModelError
 from penstock.front.dsl.draw import draw
+from penstock.front.dsl.formats import FormatLike, ReadAs, Said, read_as
 from penstock.front.dsl.place import placed
 from penstock.front.dsl.program import Program
 from penstock.front.dsl.stream import Stream, Table
@@ -22,6 +23,8 @@ from penstock.model.site import user_site
 from penstock.model.source import Stream as Source
 from penstock.model.watermark import AtEnd, Watermark
 from penstock.schema.annotation import SchemaLike, schema_of
+from penstock.schema.codec.format import OnError
+from penstock.schema.codec.schemas import Schemas
 
 
 class App:
@@ -41,7 +44,9 @@ class App:
         self,
         topic: str,
         *,
-        schema: SchemaLike,
+        schema: SchemaLike | None = None,
+        format: FormatLike | None = None,  # noqa: A002  # our word for it
+        on_error: OnError = "dead_letter",
         event_time: str | None = None,
         lateness: Duration | None = None,
         watermark: Watermark | None = None,
@@ -50,6 +55,11 @@ class App:
         changelog: bool = False,
     ) -> Stream:
         """Read a topic.
+
+        Where its values are bytes, `format` says how they are read: `"json"`, `delimited("|")`,
+        `avro(subject="views-value")`. A value that cannot be read goes to the dead letters, is
+        only counted (`on_error="skip"`), or ends the job (`"fail"`). Without `schema` the columns
+        are those of the format's subject or schema, and without a format bytes: `_key`, `value`.
 
         `event_time` names the column that tells when each row happened; without it the time
         the log took the row counts. Rows may come `lateness` out of order, or as another
@@ -64,8 +74,17 @@ class App:
                 hint="lateness=d is short for watermark=bounded(d): give one of them.",
             )
         mark = watermark or bounded(lateness or "0s", idle=idle, max_ahead=max_ahead)
-        columns = schema_of(schema)
-        source = Source(topic, columns, event_time, mark, changelog, user_site())
+        found = self._read_as(topic, Said(schema=schema, format=format))
+        source = Source(
+            topic,
+            found.columns,
+            event_time,
+            mark,
+            changelog,
+            user_site(),
+            format=found.format,
+            on_error=on_error,
+        )
         return Stream(self._program, source)
 
     @placed
@@ -74,7 +93,10 @@ class App:
         topic: str,
         *,
         key: str | Sequence[str],
-        schema: SchemaLike,
+        schema: SchemaLike | None = None,
+        format: FormatLike | None = None,  # noqa: A002  # our word for it
+        key_format: FormatLike | None = None,
+        on_error: OnError = "dead_letter",
         order: Order = "arrival",
         event_time: str | None = None,
         lateness: Duration | None = None,
@@ -84,12 +106,23 @@ class App:
         """Read a topic as a table: the last record of each key is its row, a tombstone deletes it.
 
         By `order` "event time" a row that happened before the one held does not replace it.
-        What is said of a stream's rows holds for these.
+        What is said of a stream's rows holds for these. `key_format` says how the keys of records
+        are read where values are bytes: as text by default.
         """
         keys = (key,) if isinstance(key, str) else tuple(key)
         mark = bounded(lateness or "0s", idle=idle, max_ahead=max_ahead)
-        columns = schema_of(schema)
-        source = Source(topic, columns, event_time, mark, False, user_site(), None, keys)  # noqa: FBT003  # no changelog
+        found = self._read_as(topic, Said(schema=schema, format=format, key_format=key_format))
+        source = Source(
+            topic,
+            found.columns,
+            event_time,
+            mark,
+            site=user_site(),
+            key=keys,
+            format=found.format,
+            on_error=on_error,
+            key_format=found.key_format,
+        )
         return Table(self._program, Latest(source, keys, order, user_site()))
 
     @placed
@@ -135,6 +168,14 @@ class App:
     def svg(self) -> str:
         """Give the dataflow graph as a drawing."""
         return draw(graph_of(self.plan()))
+
+    def _schemas(self) -> Schemas | None:
+        """Give the registry where subjects are found; a program alone has none."""
+        return None
+
+    def _read_as(self, topic: str, said: Said) -> ReadAs:
+        """Give how a topic is read."""
+        return read_as(topic, said, self._schemas)
 
     def _repr_html_(self) -> str:
         if not self._program.sinks:

@@ -12,6 +12,7 @@ from typing_extensions import override
 from penstock.errors import ModelError
 from penstock.front.dsl.aggregates import count as count_rows
 from penstock.front.dsl.expression import Expression, Operand
+from penstock.front.dsl.formats import FormatLike, written_as
 from penstock.front.dsl.joins import (
     JoinWords,
     On,
@@ -178,18 +179,22 @@ class Stream(Rows["Stream"]):
         topic: str,
         *,
         key: str | Sequence[str] | None = None,
+        format: FormatLike | None = None,  # noqa: A002  # our word for it
+        key_format: FormatLike | None = None,
         late: str | None = "",
         dead: str | None = "",
     ) -> Stream:
         """Write the rows to a topic, and give the stream for more steps.
 
         `key` decides the partition; without it what the rows were brought together by does.
-        Rows too late and rows that failed go to `<topic>.late` and `<topic>.dead`, or to the
-        topics given; None only counts them.
+        With `format` records are bytes, as any client reads them. Rows too late and rows that
+        failed go to `<topic>.late` and `<topic>.dead`, or to the topics given; None only counts
+        them.
         """
         given = (key,) if isinstance(key, str) else key
         keys = keys_of(self.relation) if given is None else tuple(given)
-        self.program.write(Sink(self.relation, topic, keys, late, dead, user_site()))
+        sink = Sink(self.relation, topic, keys, late, dead, user_site())
+        self.program.write(written_as(sink, format, key_format))
         return self
 
     @override
@@ -299,6 +304,8 @@ class Table(Rows["Table"]):
         self,
         topic: str,
         *,
+        format: FormatLike | None = None,  # noqa: A002  # our word for it
+        key_format: FormatLike | None = None,
         late: str | None = "",
         dead: str | None = "",
         changes: bool = False,
@@ -308,7 +315,7 @@ class Table(Rows["Table"]):
         With `changes` every change is written instead, with its weight.
         """
         sink = Sink(self.relation, topic, self.key, late, dead, user_site(), upsert=not changes)
-        self.program.write(sink)
+        self.program.write(written_as(sink, format, key_format))
         return self
 
     @override

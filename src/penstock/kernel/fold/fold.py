@@ -157,6 +157,11 @@ class Fold:
         """Take the accumulators from stored tables."""
         return Groups(tables[_STORED], {name: tables[f"{_STORED}.{name}"] for name in self._tables})
 
+    def table_of(self, measure: str) -> str | None:
+        """Give the name of the table that a measure is remembered in; none where in columns."""
+        found = self._in_tables.get(measure)
+        return None if found is None else found.table.name
+
     def _added(self, groups: Sequence[Groups], by: Sequence[str]) -> Groups:
         keys = list(by) or [_ALL]
         aggregates = [pl.col(ROWS).sum(), *(part.merge for part in self._parts)]

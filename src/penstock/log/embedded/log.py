@@ -28,6 +28,7 @@ from penstock.log.embedded.transaction import EmbeddedTransaction
 from penstock.log.embedded.transaction_file import TransactionFiles
 from penstock.log.embedded.verify import Finding
 from penstock.log.embedded.waiting import Watches, something_new, wait_for_news
+from penstock.log.guard import Guards
 from penstock.log.port import (
     Appended,
     Assignor,
@@ -66,6 +67,7 @@ class EmbeddedLog:
         self._watches = Watches(storage)
         self._opening = threading.Lock()
         self._housekeeping = Housekeeping(storage, clock, self._catalog, self.partition)
+        self._guards = Guards(self)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -89,6 +91,7 @@ class EmbeddedLog:
         config: TopicConfig | None = None,
     ) -> Topic:
         """Create a topic; an existing name is refused."""
+        self._guards.admit(Topic(name, partitions, schema, config or TopicConfig()))
         with coded_storage_errors(f'creating topic "{name}"'):
             return self._catalog.create(
                 name, partitions=partitions, schema=schema, config=config or TopicConfig()
@@ -108,6 +111,7 @@ class EmbeddedLog:
         """Change settings; the number of partitions and the schema stay."""
         with coded_storage_errors(f'configuring topic "{name}"'):
             topic = replace(self._catalog.get(name), config=config)
+            self._guards.admit(topic)
             self._catalog.configure(topic)
             with self._opening:
                 for place, part in self._partitions.items():
@@ -339,6 +343,7 @@ class EmbeddedLog:
         self, part: Partition, rows: pa.Table, stamp: WriterStamp | None, number: int | None
     ) -> Appended:
         fitted = fit_rows(rows, part.topic, self.clock.now())
+        self._guards.check(part.topic, fitted)
         encoded = encode_rows(fitted, part.topic)
         return part.appender.append(encoded, stamp=stamp, transaction=number)
 

@@ -20,7 +20,7 @@ from penstock.schema.avro.parse import parse_avro
 from penstock.schema.codec.format import Format
 from penstock.schema.codec.options import choice, flag
 from penstock.schema.codec.port import Codec, Decoded
-from penstock.schema.codec.schema_id import HEADER, header_of, source_of
+from penstock.schema.schema_id import HEADER, header_of, source_of
 from penstock.schema.codec.schemas import Schemas, SchemaText, Version
 from penstock.schema.schema import Schema
 

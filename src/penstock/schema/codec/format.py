@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from typing_extensions import override
+
+# What would be read otherwise than it was meant: an option after a comma, a quote, an outer space.
+_AMBIGUOUS = re.compile(r',\s*\w+\s*=|^"|^\s|\s$|^$')
 
 OnError: TypeAlias = Literal["dead_letter", "skip", "fail"]
 """What becomes of a value that cannot be read: put aside, only counted, or the end of the job."""
@@ -36,9 +41,13 @@ class Format:
 
     @override
     def __str__(self) -> str:
-        """Read as configuration writes it: `delimited(delimiter=|)`."""
+        """Read as configuration writes it: `delimited(delimiter=|)`; `format_of` reads it."""
         told = dict(self.options)
         if self.subject is not None:
             told["subject"] = self.subject
-        inside = ", ".join(f"{name}={value}" for name, value in told.items())
+        inside = ", ".join(f"{name}={_text(value)}" for name, value in told.items())
         return f"{self.name}({inside})" if inside else self.name
+
+
+def _text(value: str) -> str:
+    return json.dumps(value) if _AMBIGUOUS.search(value) else value
