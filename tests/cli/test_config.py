@@ -17,6 +17,7 @@ def test_config_show_lists_every_setting(
         "key",
         "debug",
         "home",
+        "registry.url",
         "spark.driver_memory",
         "spark.master",
         "state.database",
@@ -35,6 +36,7 @@ def test_config_show_origin_says_where_each_setting_comes_from(
     assert {key: setting["origin"] for key, setting in shown.items()} == {
         "debug": f"{working_directory / 'penstock.toml'}:1",
         "home": "flag --home",
+        "registry.url": "default",
         "spark.driver_memory": "default",
         "spark.master": "variable PENSTOCK_SPARK_MASTER",
         "state.database": "default",

@@ -59,3 +59,55 @@ def test_options_of_formats_that_contradict_are_refused(cli: Cli, working_direct
     ):
         ran = cli(*words)
         assert (ran.code, "[OPTIONS_CONFLICT]" in ran.err) == (2, True), ran
+
+
+USER = '{"type": "record", "name": "User", "fields": [{"name": "name", "type": "string"}%s]}'
+COLOUR = ', {"name": "colour", "type": ["null", "string"], "default": null}'
+NUMBER = ', {"name": "number", "type": "int"}'
+
+
+def test_a_producer_registers_its_schema_and_one_that_breaks_readers_is_refused(
+    cli: Cli, working_directory: Path
+) -> None:
+    cli.ok("topics", "create", "users")
+    for name, more in (("first", ""), ("second", COLOUR), ("third", NUMBER)):
+        Path(f"{name}.avsc").write_text(USER % more)
+    words = ("produce", "users", "--format", "avro", "--schema")
+    cli.ok(*words, "first.avsc", stdin=b'{"name": "ann"}\n')
+    cli.ok(*words, "second.avsc", stdin=b'{"name": "bob", "colour": "red"}\n')
+    refused = cli(*words, "third.avsc", stdin=b'{"name": "cy", "number": 3}\n')
+    assert (refused.code, "INCOMPATIBLE" in refused.err) == (1, True)
+    shown = cli.ok("consume", "users", "--no-wait", "--format", "avro")
+    assert list(map(json.loads, shown.lines)) == [
+        {"name": "ann", "colour": None},
+        {"name": "bob", "colour": "red"},
+    ]
+
+
+def test_a_subject_that_nobody_registered_is_refused(cli: Cli, working_directory: Path) -> None:
+    cli.ok("topics", "create", "users")
+    words = ("--format", "avro", "--subject", "nobody")
+    ran = cli("produce", "users", *words, stdin=b'{"name": "ann"}\n')
+    assert (ran.code, "[SUBJECT_MISSING]" in ran.err) == (1, True)
+    assert cli.ok("consume", "users", "--no-wait").out == ""
+
+
+def test_a_program_finds_its_subjects_in_the_home_of_the_command_line(
+    cli: Cli, working_directory: Path
+) -> None:
+    home = ("--home", "elsewhere")
+    Path("user.avsc").write_text(USER % COLOUR)
+    cli.ok(*home, "topics", "create", "users")
+    words = ("produce", "users", "--format", "avro", "--schema", "user.avsc")
+    cli.ok(*home, *words, stdin=b'{"name": "ann"}\n')
+    Path("shop.py").write_text(
+        "import penstock as ps\n"
+        'app = ps.App("shop")\n'
+        'app.stream("users", format="avro").to("names", format="json")\n'
+    )
+    explained = cli.ok(*home, "explain", "shop.py", "--stage", "model").out
+    assert "gives name string, colour string" in explained
+    assert "SUBJECT_MISSING" in cli("explain", "shop.py").err
+    cli.ok(*home, "run", "shop.py", "--here", "--bounded")
+    shown = cli.ok(*home, "consume", "names", "--no-wait", "--raw").lines
+    assert json.loads(shown[0])["name"] == "ann"

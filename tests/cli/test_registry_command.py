@@ -50,6 +50,8 @@ def test_a_registry_prints_its_address_and_keeps_what_clients_register(
             assert client.get_latest_version("orders-value").schema_id == 1
 
 
+@pytest.mark.kill
+@pytest.mark.usefixtures("working_directory")
 def test_a_port_that_is_taken_is_told(cli: Cli) -> None:
     with serving() as server:
         assert server.stdout is not None
@@ -82,7 +84,7 @@ def test_another_guard_is_named_in_full(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("working_directory")
 def test_the_address_of_another_registry_is_a_setting(cli: Cli) -> None:
-    shown = cli.ok("config", "show", "--json", "--url", "http://far:8081").json
-    assert shown["registry.url"] == {"value": "http://far:8081", "origin": "flag --url"}
+    shown = cli.ok("config", "show", "--json", "--url", "http://ann:secret@far:8081").json
+    assert shown["registry.url"] == "http://ann:***@far:8081"
     ran = cli("config", "show", "--url", "far")
     assert "CONFIG_VALUE" in ran.err

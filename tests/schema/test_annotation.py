@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NewType, NotRequired, TypedDict
@@ -32,6 +32,7 @@ class Order:
     user: UserId
     at: datetime
     day: date | None
+    hour: time
     price: Decimal
     ok: bool
     weight: float
@@ -65,8 +66,8 @@ class Later:
 
 def test_a_dataclass_says_its_columns() -> None:
     assert str(schema_of(Order)) == (
-        "id int64, user string, at timestamp, day date, price decimal(38, 18), ok boolean, "
-        "weight float64, raw bytes, tags array<string>, pair array<int64>, parts map<float64>, "
+        "id int64, user string, at timestamp, day date, hour time, price decimal(38, 18), "
+        "ok boolean, weight float64, raw bytes, tags array<string>, pair array<int64>, parts map<float64>, "
         "small int32, kind string, colour string"
     )
 

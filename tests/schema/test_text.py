@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import SchemaError
+from penstock.schema.sql_name import sql_name
 from penstock.schema.text import parse_type
 from penstock.schema.types import (
     BOOLEAN,
@@ -14,6 +15,7 @@ from penstock.schema.types import (
     INT32,
     INT64,
     STRING,
+    TIME,
     TIMESTAMP,
     Type,
     array_of,
@@ -22,11 +24,11 @@ from penstock.schema.types import (
     struct_of,
 )
 
-SCALARS = st.sampled_from([BOOLEAN, BYTES, DATE, FLOAT64, INT32, INT64, STRING, TIMESTAMP])
+SCALARS = st.sampled_from([BOOLEAN, BYTES, DATE, FLOAT64, INT32, INT64, STRING, TIME, TIMESTAMP])
 DECIMALS = st.integers(1, 38).flatmap(
     lambda digits: st.integers(0, digits).map(lambda scale: decimal_of(digits, scale))
 )
-NAMES = st.text("abcxyz_", min_size=1, max_size=4)
+NAMES = st.text("abcxyz_ é`9", min_size=1, max_size=4)
 
 
 def nested(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
@@ -38,6 +40,7 @@ def nested(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
 @given(st.recursive(st.one_of(SCALARS, DECIMALS), nested, max_leaves=5))
 def test_a_type_is_read_as_it_is_written(kind: Type) -> None:
     assert parse_type(str(kind)) == kind
+    assert parse_type(sql_name(kind)) == kind
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,9 @@ def test_a_type_is_read_as_it_is_written(kind: Type) -> None:
         (" array< string > ", array_of(STRING)),
         ("map<string, int64>", map_of(INT64)),
         ("decimal(10,2)", decimal_of(10, 2)),
+        ("TIME", TIME),
+        ("MAP<VARCHAR, VARCHAR>", map_of(STRING)),
+        ("STRUCT<a BIGINT, `b c` TIME>", struct_of(**{"a": INT64, "b c": TIME})),
     ],
 )
 def test_names_of_sql_are_understood(text: str, kind: Type) -> None:
@@ -67,7 +73,9 @@ def test_names_of_sql_are_understood(text: str, kind: Type) -> None:
         "decimal(a, 2)",
         "decimal(39, 2)",
         "decimal(2, 3)",
-        "struct<a int64>",
+        "struct<a>",
+        "struct<: int64>",
+        "struct<9: int64>",
         "int64 int64",
         "int64;",
     ],

@@ -7,6 +7,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from penstock.errors import RegistryError
+from penstock.serve.registry_request import version_named
 from tests.serve.kit import Served
 
 A = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]}
@@ -195,5 +197,26 @@ def test_a_defect_is_told_without_its_insides(
     assert "secret" not in response.text
 
 
-def test_topics_are_bound_to_no_subject_but_by_their_names(served: Served) -> None:
-    assert served.http.get("/associations/resources/-/orders?resourceType=topic").json() == []
+def test_topics_go_by_their_names_unless_they_are_associated(served: Served) -> None:
+    path = "/associations/resources/-/orders?resourceType=topic&associationType=value"
+    assert served.http.get(path).json() == []
+    served.http.post("/subjects/s/versions", json=body(A))
+    wanted = {"resourceName": "orders", "resourceId": "1", "associations": [{"subject": "s"}]}
+    made = served.http.post("/associations", json=wanted).json()
+    assert made["associations"] == [
+        {"subject": "s", "associationType": "value", "lifecycle": "WEAK", "frozen": False}
+    ]
+    assert [one["subject"] for one in served.http.get(path).json()] == ["s"]
+    assert served.http.delete("/associations/resources/1").status_code == 204
+    assert served.http.put(
+        "/associations/resources/2", json=wanted | {"resourceId": None}
+    ).is_success
+    assert served.http.get("/associations/resources/2").json()[0]["resourceId"] == "2"
+
+
+@pytest.mark.parametrize("text", ["0", "-2", "one", "", "2147483648", "1.0"])
+def test_a_version_is_a_number_from_one_or_the_last(text: str) -> None:
+    with pytest.raises(RegistryError, match="VERSION_NUMBER"):
+        version_named(text)
+    assert version_named("7") == 7
+    assert version_named("Latest") is version_named("-1") is None

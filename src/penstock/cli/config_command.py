@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -23,6 +24,10 @@ def register(application: typer.Typer) -> None:
         help="Show which settings are in force.",
         epilog=examples("penstock config show --origin"),
     )
+
+
+# What stands between the name and the @ of an address is nobody's business.
+_PASSWORD = re.compile(r"(://[^/@:]*:)[^/@]*@")
 
 
 def show(
@@ -53,6 +58,7 @@ def _values(settings: Settings) -> dict[str, str | bool]:
     return {
         "debug": settings.debug,
         "home": str(settings.home),
+        "registry.url": _PASSWORD.sub(r"\1***@", settings.registry_url),
         "spark.driver_memory": settings.spark_driver_memory,
         "spark.master": settings.spark_master,
         "state.database": settings.state_database,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.options import JsonOption, settings_of
+from penstock.cli.options import JsonOption, exported_flags, settings_of
 from penstock.cli.output import examples, write_json, write_line
 from penstock.cli.plan_settings import (
     BucketsOption,
@@ -67,7 +67,9 @@ def explain(  # noqa: PLR0913  # each parameter is an option
 
     settings = plan_settings(parallelism, buckets, fuse=fuse)
     running = Running() if job is None else _running(context, job)
-    texts = stages_text(load_program(program).plan(), settings, stage.value, running=running)
+    with exported_flags(context):
+        written = load_program(program).bound()
+    texts = stages_text(written, settings, stage.value, running=running)
     if json:
         write_json({name: text.splitlines() for name, text in texts.items()})
     else:

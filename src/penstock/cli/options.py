@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
-from penstock.config import KEYS, Settings, load_settings
+from penstock.config import HOME, KEYS, REGISTRY_URL, Settings, load_settings
 from penstock.errors import PenstockError
 
 
@@ -15,6 +18,24 @@ def settings_of(context: typer.Context) -> Settings:
     given = context.find_root().params
     names = {key.name: key.flag.removeprefix("--").replace("-", "_") for key in KEYS}
     return load_settings({key: given[name] for key, name in names.items() if given.get(name)})
+
+
+@contextmanager
+def exported_flags(context: typer.Context) -> Iterator[None]:
+    """Let a program that this process loads find what the flags say, as it finds variables."""
+    given = context.find_root().params
+    found = {key: given.get(key.flag.removeprefix("--")) for key in (HOME, REGISTRY_URL)}
+    flags = {key.variable: str(value) for key, value in found.items() if value}
+    before = {name: os.environ.get(name) for name in flags}
+    os.environ.update(flags)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def complete_topic(ctx: typer.Context, incomplete: str) -> list[str]:

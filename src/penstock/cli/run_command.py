@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.options import settings_of
+from penstock.cli.options import exported_flags, settings_of
 from penstock.cli.output import examples
 from penstock.cli.plan_settings import (
     BucketsOption,
@@ -80,15 +80,17 @@ def run(  # noqa: PLR0913  # each parameter is an option
             until="end" if bounded else "stopped",
             rebuild=rebuild,
         )
-        load_program(program).run_here(
-            home=chosen.home, checkpoint=checkpoint, options=options, settings=how
-        )
+        with exported_flags(context):
+            load_program(program).run_here(
+                home=chosen.home, checkpoint=checkpoint, options=options, settings=how
+            )
         return
-    load_program(program).run(
-        home=chosen.home,
-        checkpoint=checkpoint,
-        bounded=bounded or None,
-        settings=how,
-        application=application,
-        rebuild=rebuild,
-    )
+    with exported_flags(context):
+        load_program(program).run(
+            home=chosen.home,
+            checkpoint=checkpoint,
+            bounded=bounded or None,
+            settings=how,
+            application=application,
+            rebuild=rebuild,
+        )

@@ -76,15 +76,10 @@ def producing_serde(context: typer.Context, log: Log, topic: Topic, told: Told) 
     found = _format(context, topic, told)
     if found is None:
         return None
-    from penstock.schema.serde import serde_of, writing_serde  # noqa: PLC0415  # needs Arrow
+    from penstock.schema.serde import writing_serde  # noqa: PLC0415  # needs Arrow
 
-    columns, schemas = _columns(told.schema), _schemas(context, log)
     try:
-        if columns is None and found.written is None:
-            return serde_of(topic.name, found, schemas=schemas)
-        if columns is None:
-            columns = serde_of(topic.name, found, schemas=None).schema
-        return writing_serde(topic.name, found, columns, schemas)
+        return writing_serde(topic.name, found, _columns(told.schema), _schemas(context, log))
     except SchemaError as error:
         if error.code == "FORMAT_SCHEMA" and told.format is None:
             return None

@@ -28,6 +28,10 @@ class Guard(Protocol):
         """Refuse the rows by an error, or let all of them pass."""
         ...
 
+    def close(self) -> None:
+        """Let go of what it holds; the log is closing."""
+        ...
+
 
 class Guards:
     """The guards of a log's topics; each is made when it is first needed."""
@@ -52,6 +56,11 @@ class Guards:
                 hint="Leave out the guard or the schema.",
             )
         self._guard(topic)
+
+    def close(self) -> None:
+        """Let all guards go."""
+        for name in list(self._made):
+            self._made.pop(name).close()
 
     def _guard(self, topic: Topic) -> Guard:
         name = topic.config.guard

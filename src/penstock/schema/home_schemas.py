@@ -9,7 +9,7 @@ from pathlib import Path
 from penstock.schema.codec.schemas import Schemas, SchemaText, Version
 
 
-class HomeSchemas(Schemas):
+class HomeSchemas:
     """Answers as the registry of a home does, or the one at an address."""
 
     def __init__(self, home: str | Path, url: str = "") -> None:

@@ -7,7 +7,7 @@ A serde writes rows as the keys and values of records and reads them back. `Send
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -118,10 +118,17 @@ def serde_of(
 
 
 def writing_serde(
-    topic: str, value: Format, schema: Schema, schemas: Schemas | None = None
+    topic: str, value: Format, schema: Schema | None = None, schemas: Schemas | None = None
 ) -> Serde:
-    """Give the serde of one who will write; schemas are registered, and refused, before that."""
-    return Serde(writing_codec(with_subject(value, topic), schema, schemas))
+    """Give the serde of one who will write; schemas are registered, and refused, before that.
+
+    Without columns they are those of the schema that the format names, or of its subject.
+    """
+    found = with_subject(value, topic)
+    if schema is None:
+        told = found if found.written is None else replace(found, subject=None)
+        schema = codec_of(told, None, schemas).schema
+    return Serde(writing_codec(found, schema, schemas))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Type:
     fields: tuple[tuple[str, Type], ...] = ()
     precision: int = 0
     scale: int = 0
+    key: Type | None = None
+    """Of a map whose keys are not strings: what they are."""
 
     @property
     def numeric(self) -> bool:
@@ -60,6 +62,8 @@ class Type:
         if self.kind is Kind.STRUCT:
             parts = (f"{quoted_name(name)}: {kind}" for name, kind in self.fields)
             return f"struct<{', '.join(parts)}>"
+        if self.key is not None:
+            return f"map<{self.key}, {self.item}>"
         return self.kind.value if self.item is None else f"{self.kind.value}<{self.item}>"
 
 
@@ -85,9 +89,9 @@ def array_of(item: Type) -> Type:
     return Type(Kind.ARRAY, item)
 
 
-def map_of(item: Type) -> Type:
-    """Give the type of a map from strings to such items."""
-    return Type(Kind.MAP, item)
+def map_of(item: Type, key: Type = STRING) -> Type:
+    """Give the type of a map from keys, mostly strings, to such items."""
+    return Type(Kind.MAP, item, key=None if key == STRING else key)
 
 
 def struct_of(**fields: Type) -> Type:

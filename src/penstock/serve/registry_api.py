@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from penstock.schema.registry.port import SchemaRegistry
+from penstock.serve.registry_associations import association_routes
 from penstock.serve.registry_request import CONTEXT_SCOPE
 from penstock.serve.registry_response import RegistryResponse, tell_errors
 from penstock.serve.registry_schemas import schema_routes, server_routes
@@ -25,6 +26,7 @@ def registry_app(registry: SchemaRegistry) -> ASGIApp:
         schema_routes(registry),
         settings_routes(registry),
         mode_routes(registry),
+        association_routes(registry),
         server_routes(registry),
     ):
         app.include_router(routes)

@@ -33,7 +33,11 @@ def object_of(body: bytes) -> Mapping[str, Any]:
 
 def registration_of(body: bytes) -> Registration:
     """Read a schema that is to be registered, looked up or compared."""
-    found = object_of(body)
+    return registration_in(object_of(body))
+
+
+def registration_in(found: Mapping[str, Any]) -> Registration:
+    """Read a schema from what its JSON says."""
     text, kind = found.get("schema") or "", found.get("schemaType") or "AVRO"
     if not isinstance(text, str):
         _refuse('"schema" is no text; write the schema as a JSON string')

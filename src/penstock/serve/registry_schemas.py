@@ -71,11 +71,6 @@ def server_routes(registry: SchemaRegistry) -> APIRouter:
     def deployment() -> Response:
         return RegistryResponse({"attributes": []})
 
-    @routes.get("/associations/resources/{namespace}/{resource}")
-    def list_associations() -> Response:
-        # Clients ask which subject a topic is bound to; none is, so they go by its name.
-        return RegistryResponse([])
-
     return routes
 
 

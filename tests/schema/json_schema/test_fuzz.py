@@ -6,8 +6,13 @@ import random
 import pyarrow as pa
 import pytest
 
+from penstock.errors import SchemaError
 from penstock.schema.codec.codecs import codec_of
 from penstock.schema.codec.format import Format
+from penstock.schema.json_schema.columns import columns_of
+from penstock.schema.json_schema.document import json_schema_document
+from penstock.schema.json_schema.language import JSON_SCHEMA
+from penstock.schema.language import SchemaSource
 from penstock.schema.schema_id import header_of
 from tests.schema.json_schema.test_codec import FULL, ORDER, registered
 
@@ -58,6 +63,27 @@ def read_all(count: int, seed: int) -> None:
 
 def test_no_bytes_make_it_fail() -> None:
     read_all(2000, seed=6)
+
+
+def test_a_schema_with_anything_anywhere_is_a_schema_or_refused() -> None:
+    chance = random.Random(6)
+    anything = [None, True, 0, "", "#", [], {}, ["a", "a"], {"$ref": "#"}, "(", {"type": "null"}]
+    words = ["$ref", "items", "prefixItems", "not", "const", "dependentRequired", "type", "anyOf"]
+    good = SchemaSource(json.dumps(ORDER))
+    seen: set[str] = set()
+    for _ in range(400):
+        schema = json.loads(json.dumps(ORDER))
+        where = chance.choice([schema, *schema["properties"].values()])
+        where[chance.choice([*where, *words])] = chance.choice(anything)
+        source = SchemaSource(json.dumps(schema))
+        try:
+            JSON_SCHEMA.incompatibilities(source, good)
+            JSON_SCHEMA.incompatibilities(good, source)
+            columns_of(json_schema_document(source))
+            seen.add("")
+        except SchemaError as error:
+            seen.add(error.code)
+    assert seen == {"", "SCHEMA_TEXT", "SCHEMA_RECURSIVE"}
 
 
 @pytest.mark.soak

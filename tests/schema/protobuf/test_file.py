@@ -166,6 +166,14 @@ def test_what_is_no_schema_is_refused_with_its_place(text: str, why: str) -> Non
     assert why in caught.value.fact
 
 
+def test_a_descriptor_whose_names_are_no_text_is_refused() -> None:
+    found = FileDescriptorProto(name="a.proto")
+    found.message_type.add(name="Name")
+    serialized = found.SerializeToString().replace(b"Name", b"N\xffme")
+    with pytest.raises(SchemaError, match="not UTF-8"):
+        parsed(base64.b64encode(serialized).decode())
+
+
 def test_files_that_import_one_another_are_refused() -> None:
     one = ("a.proto", 'import "b.proto";')
     other = ("b.proto", 'import "a.proto";')

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import base64
 import random
 
 import pyarrow as pa
 import pytest
 
+from penstock.errors import SchemaError
 from penstock.schema.codec.codecs import codec_of
 from penstock.schema.codec.format import Format
+from penstock.schema.language import SchemaSource
+from penstock.schema.protobuf.language import PROTOBUF
 from penstock.schema.schema_id import header_of
 from tests.schema.protobuf.test_codec import FULL, ORDER, codec, table
+from tests.schema.protobuf.test_file import FULL as FULL_TEXT
 from tests.schema.schemas_in_memory import SchemasInMemory
 
 PLAIN = codec().encode(table(codec(), FULL)).to_pylist()[0]
@@ -58,6 +63,28 @@ def read_all(count: int, seed: int) -> None:
 
 def test_no_bytes_make_it_fail() -> None:
     read_all(4000, seed=6)
+
+
+def test_a_damaged_schema_is_a_schema_or_refused() -> None:
+    chance = random.Random(6)
+    forms = [FULL_TEXT, PROTOBUF.formatted(SchemaSource(FULL_TEXT), "serialized")]
+    seen: set[str] = set()
+    for turn in range(120):
+        text = damaged(chance, forms[turn % 2], serialized=turn % 2 == 1)
+        try:
+            written = PROTOBUF.canonical(SchemaSource(text))
+            PROTOBUF.incompatibilities(SchemaSource(written), SchemaSource(FULL_TEXT))
+            seen.add("")
+        except SchemaError as error:
+            seen.add(error.code)
+    assert seen == {"", "SCHEMA_TEXT"}
+
+
+def damaged(chance: random.Random, text: str, *, serialized: bool) -> str:
+    value = bytearray(base64.b64decode(text) if serialized else text.encode())
+    at = chance.randrange(len(value))
+    value[at : at + chance.randrange(3)] = chance.randbytes(chance.randrange(2))
+    return base64.b64encode(value).decode() if serialized else value.decode(errors="replace")
 
 
 @pytest.mark.soak

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,9 @@ from penstock.schema.codec.schemas import SchemaText
 from penstock.schema.registry.guard import SubjectGuard
 from penstock.schema.registry.naming import NamingStrategy, guard_setting
 from penstock.schema.registry.registry import Registry
+from penstock.serve.registry_api import registry_app
+from penstock.serve.server import HttpServer
+from tests.log.remote.kit import served
 from tests.schema.registry.kit import record
 
 
@@ -109,3 +113,33 @@ def test_slices_of_large_batches_are_looked_at_where_they_lie(log: EmbeddedLog) 
     guard.check("orders", batch.slice(0, 0))
     many = pa.array([value(1)] * 10_000, pa.binary())
     guard.check("orders", pa.RecordBatch.from_arrays([many], names=["value"]))
+
+
+def test_the_server_of_a_log_guards_its_topics_and_keeps_a_registry_too(tmp_path: Path) -> None:
+    with served(tmp_path) as found:
+        setting = TopicConfig(guard=guard_setting("topic"))
+        found.log.create_topic("orders", config=setting)
+        with pytest.raises(RecordError, match="SCHEMA_REFUSED"):
+            found.log.append("orders", 0, rows_of_bytes([value(1)]))
+        far, near = Registry(found.log), Registry(found.embedded)
+        assert far.register("orders-value", record("a")).id == 1
+        assert near.register("orders-value", record("a", b="x")).id == 2
+        assert far.register("others", record("c")).id == 3
+        found.log.append("orders", 0, rows_of_bytes([value(1), value(2)]))
+        with pytest.raises(RecordError, match="SCHEMA_REFUSED"):
+            found.log.append("orders", 0, rows_of_bytes([value(3)]))
+        far.close()
+        near.close()
+
+
+def test_the_guard_asks_the_registry_that_the_settings_name(
+    log: EmbeddedLog, working_directory: Path
+) -> None:
+    elsewhere = Registry(EmbeddedLog(MemoryStorage()))
+    elsewhere.register("orders-value", record("a"))
+    with HttpServer(registry_app(elsewhere)) as server:
+        (working_directory / "penstock.toml").write_text(f'registry.url = "{server.url}"\n')
+        guarded(log, "topic")
+        write(log, value(1))
+        with pytest.raises(RecordError, match="SCHEMA_REFUSED"):
+            write(log, value(2))

@@ -276,6 +276,7 @@ class EmbeddedLog:
     def close(self) -> None:
         """Let go of files and threads; closing twice is harmless."""
         self._housekeeping.stop()
+        self._guards.close()
         self._watches.close()
         with self._opening:
             for partition in self._partitions.values():

@@ -46,7 +46,8 @@ def avro_codec(format: Format, schema: Schema | None, schemas: Schemas | None) -
     if format.subject is not None and encoding == "datum":
         return registry_codec(format, schema, schemas)
     if encoding == "embedded" and format.written is None and schema is not None:
-        return EmbeddedCodec(schema, target_of(schema, _own(schema)), _own(schema))
+        own = parse_avro(avro_of(schema, _ROW))
+        return EmbeddedCodec(schema=schema, target=target_of(schema, own), writer=own)
     if format.written is None:
         raise SchemaError(
             "FORMAT_SCHEMA",
@@ -56,18 +57,20 @@ def avro_codec(format: Format, schema: Schema | None, schemas: Schemas | None) -
     writer = parse_avro(format.written)
     target = target_of(schema, writer)
     if encoding == "embedded":
-        return EmbeddedCodec(target.schema, target, writer)
+        return EmbeddedCodec(schema=target.schema, target=target, writer=writer)
     head = MARKER + fingerprint(writer) if encoding == "single_object" else b""
-    return PlainCodec(target.schema, _decoder(target, writer), Encoder(writer), head)
+    return PlainCodec(
+        schema=target.schema, decoder=_decoder(target, writer), writer=writer, head=head
+    )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlainCodec(Codec):
     """Values of one schema, after the same few bytes each."""
 
     schema: Schema
     decoder: Decoder
-    encoder: Encoder
+    writer: AvroSchema
     head: bytes
 
     @override
@@ -86,10 +89,11 @@ class PlainCodec(Codec):
 
     @override
     def encode(self, rows: pa.Table) -> pa.Array:
-        return self.encoder.encode(rows.select(self.schema.names), self.head)
+        # Made here, since a schema may be read in part that cannot be written.
+        return Encoder(self.writer).encode(rows.select(self.schema.names), self.head)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedCodec(Codec):
     """Values that carry their schema; they are read by it, and written with ours."""
 
@@ -118,10 +122,6 @@ class EmbeddedCodec(Codec):
         if body.text not in self.known:
             self.known[body.text] = self.target.decoder(parse_avro(body.text))
         return self.known[body.text]
-
-
-def _own(schema: Schema) -> AvroSchema:
-    return parse_avro(avro_of(schema, _ROW))
 
 
 def _decoder(target: Target, writer: AvroSchema) -> Decoder:

@@ -20,9 +20,9 @@ from penstock.schema.avro.parse import parse_avro
 from penstock.schema.codec.format import Format
 from penstock.schema.codec.options import choice, flag
 from penstock.schema.codec.port import Codec, Decoded
-from penstock.schema.schema_id import HEADER, header_of, source_of
 from penstock.schema.codec.schemas import Schemas, SchemaText, Version
 from penstock.schema.schema import Schema
+from penstock.schema.schema_id import HEADER, header_of, source_of
 
 _NO_ID = "it does not begin with a schema's id"
 _MISSING = ("SCHEMA_MISSING", "SUBJECT_MISSING", "VERSION_MISSING")
@@ -37,16 +37,15 @@ def registry_codec(format: Format, schema: Schema | None, schemas: Schemas | Non
             hint="Give the registry, or the schema of the values instead of a subject.",
         )
     if schema is not None:
-        return RegistryCodec(schema, Target(schema, None), format, schemas)
-    if format.written is not None:
-        reader = parse_avro(format.written)
+        target = Target(schema, None)
+    elif format.written is not None:
+        target = target_of(None, parse_avro(format.written))
     else:
-        reader = _parsed(schemas, schemas.version(format.subject).schema)
-    target = target_of(None, reader)
-    return RegistryCodec(target.schema, target, format, schemas)
+        target = target_of(None, _parsed(schemas, schemas.version(format.subject).schema))
+    return RegistryCodec(schema=target.schema, target=target, format=format, schemas=schemas)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryCodec(Codec):
     """Each schema is asked for once; an id that no schema has is a failure of its values."""
 

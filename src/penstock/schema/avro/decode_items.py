@@ -67,7 +67,7 @@ class ItemFinder:
             if len(turns) >= _BLOCKS and len(current) <= FEW:
                 self._one_by_one(current, places, parts, found)
                 break
-            counts = self._counts(current)
+            counts, said = self._counts(current)
             total[places] += counts
             if width == 0:
                 self._believe(current, counts, total[places], begin[places])
@@ -76,21 +76,26 @@ class ItemFinder:
             turns.append((current, chosen, part))
             current, places = part, places[chosen]
             self._block(part, counts[chosen], (places, parts), found)
+            wrong = (said[chosen] >= 0) & (part.at != said[chosen])
+            if wrong.any():
+                part.fail(wrong & ~part.lost, "a block does not end where it says")
         for whole, chosen, part in reversed(turns):
             whole.take_back(chosen, part)
         return found.items(len(cursor))
 
-    def _counts(self, cursor: Cursor) -> Ints:
-        """Read how many items the next block has."""
+    def _counts(self, cursor: Cursor) -> tuple[Ints, Ints]:
+        """Read how many items the next block has, and where it says to end; -1 if nowhere."""
         counts = cursor.read_long()
+        said = np.full(len(counts), -1, np.int64)
         sized = np.flatnonzero(counts < 0)
         if len(sized):
             part = cursor.part(sized)
-            # The bytes of a block are for those who go over it.
-            part.read_long()
+            size = part.read_long()
+            # Nothing ends at 0, as no block has fewer bytes than none.
+            said[sized] = np.where(size < 0, 0, part.at + size)
             cursor.take_back(sized, part)
             counts = np.abs(counts)
-        return counts
+        return counts, said
 
     def _believe(self, cursor: Cursor, counts: Ints, total: Ints, begin: Ints) -> None:
         wrong = (counts < 0) | (counts > cursor.end) | (total > cursor.end - begin + _EMPTY_ITEMS)
@@ -185,11 +190,15 @@ class ItemFinder:
             begin, end = bounds
             count, at = read_long(view, begin)
             while count:
+                said = None
                 if count < 0:
-                    count, at = -count, read_long(view, at)[1]
+                    size, at = read_long(view, at)
+                    count, said = -count, at + size
                 if len(starts) + count > end - begin + _EMPTY_ITEMS:
                     raise TooShort
                 at = self._walk(cursor, (count, parts), (at, end), starts)
+                if said not in (None, at):
+                    raise TooShort
                 count, at = read_long(view, at)
             return starts, at
 

@@ -95,7 +95,11 @@ class Reader:
         for place in record.defaults:
             one = self._default(record.reader, place, type_.field(place).type)
             columns[place] = Built(one.take(same))
-        children = [arrow_of(columns[place], cursor.source) for place in range(len(fields))]
+        children: list[pa.Array] = []
+        for place, item in enumerate(fields):
+            path.append(item.name)
+            children.append(arrow_of(columns[place], cursor.source))
+            path.pop()
         return Built(struct_of(children, type_, len(cursor)))
 
     def _union(self, union: ReadUnion, cursor: Cursor, type_: pa.DataType) -> Column:

@@ -132,7 +132,7 @@ class Skipper:
         if width is not None:
             skip_wide(step.cursor, step.left, width)
             return
-        chosen = np.flatnonzero(step.left > 0)
+        chosen = np.flatnonzero((step.left > 0) & ~step.cursor.lost)
         if not len(chosen):
             return
         part = step.cursor.part(chosen)

@@ -51,8 +51,10 @@ def _boolean(cursor: Cursor, type_: pa.DataType) -> Column:
 def _real(cursor: Cursor, name: str, type_: pa.DataType) -> Column:
     if name == "double":
         return Flat(cursor.word(_WORD).view(np.float64), type_)
-    word = cursor.word(4)
-    return Flat(word.astype(np.uint32).view(np.float32).astype(np.float64), type_)
+    narrow = cursor.word(4).astype(np.uint32).view(np.float32)
+    # Some of the floats that are no number make a noise when they are widened.
+    with np.errstate(invalid="ignore"):
+        return Flat(narrow.astype(np.float64), type_)
 
 
 def _number(

@@ -58,6 +58,9 @@ def by_arrow(texts: pa.Array, wire: Wire, times: Times) -> tuple[list[pa.Array],
             doubts |= strange
         elif not _finite(read, part):
             raise ValueError("a number that JSON does not have")
+        if part.type.holds(Kind.DECIMAL):
+            # The reader looks at the digits that are there, not at those a scale adds.
+            read.validate(full=True)
         columns.append(converted(read, part, times))
     return columns, doubts
 

@@ -65,24 +65,31 @@ def _doubtful(texts: pa.Array, columns: Sequence[pa.Array], wire: Wire) -> Mask:
             continue
         rows = _rows_to_look_at(column, part)
         looked = texts if rows is None else texts.take(rows)
-        pattern = "|".join(f'"{re.escape(name)}"' for name in names)
-        like = pc.count_substring_regex(looked, rf"{pattern}|\\u00[4-7]", ignore_case=True)
-        same = pc.count_substring_regex(looked, pattern)
-        strange = pc.greater(like, same).to_numpy(zero_copy_only=False)
+        strange = np.zeros(len(looked), np.bool_)
+        alone = len({name.lower() for name in names}) < len(names)
+        for some in [[name] for name in names] if alone else [names]:
+            strange |= _spelled_otherwise(looked, some)
         doubts[strange if rows is None else rows.to_numpy()[strange]] = True
     return doubts
 
 
+def _spelled_otherwise(texts: pa.Array, names: list[str]) -> Mask:
+    pattern = "|".join(f'"{re.escape(name)}"' for name in names)
+    like = pc.count_substring_regex(texts, rf"{pattern}|\\u00[4-7]", ignore_case=True)
+    same = pc.count_substring_regex(texts, pattern)
+    found: Mask = pc.greater(like, same).to_numpy(zero_copy_only=False)
+    return found
+
+
 def _missed(column: pa.Array, part: Wire) -> Iterator[str]:
-    if column.null_count or part.written_as != part.name:
+    if part.name and (column.null_count or part.written_as != part.name):
         yield part.written_as
     if part.type.kind is Kind.STRUCT:
         for child, inner in zip(column.flatten(), part.parts, strict=True):
             yield from _missed(child, inner)
-    elif part.parts and part.parts[0].parts:
-        children = column.items if part.type.kind is Kind.MAP else column.values
-        for inner in part.parts[0].parts:
-            yield from _missed(children.field(inner.name), inner)
+    elif part.parts:
+        items = column.items if part.type.kind is Kind.MAP else column.values
+        yield from _missed(items, part.parts[0])
 
 
 def _rows_to_look_at(column: pa.Array, part: Wire) -> pa.Array | None:

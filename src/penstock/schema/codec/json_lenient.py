@@ -51,8 +51,9 @@ class _Parser:
                 return self._array()
             case '"':
                 return self._string()
-        bare = Bare(self._match(_BARE, "a value").strip())
-        return None if bare == "null" else bare
+            case _:
+                bare = Bare(self._match(_BARE, "a value").strip())
+                return None if bare == "null" else bare
 
     def end(self) -> None:
         if self._peek():

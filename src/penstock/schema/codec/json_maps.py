@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from penstock.schema.codec.binary import Ints, Mask, run_of
 
 # Texts without escapes, so that there is no quote but those around them.
-_FORM = r'^\{("[^"\\]*":"[^"\\]*"(,"[^"\\]*":"[^"\\]*")*)?\}$'
+_FORM = r'^\{("[^"\\]*": ?"[^"\\]*"(, ?"[^"\\]*": ?"[^"\\]*")*)?\}$'
 _PLAIN_NAME = re.compile(r"\w+", re.ASCII)
 _CLOSE = ord("}")
 _PERIOD = 4
@@ -31,10 +31,12 @@ def split_maps(texts: pa.Array, lines: bytes, name: str, there: Mask) -> tuple[p
 
     `texts` are objects, `lines` the same all in one, and `there` says which have such a map.
     """
-    label = f'"{name}":'
+    told = (f'"{name}":{space}' for space in ("", " "))
+    label = next((text for text in told if f"{text}{{".encode() in lines), name)
     found = pc.find_substring(texts, f"{label}{{").to_numpy() + len(label)
-    there = there & (found >= len(label))
-    doubts = _told_twice(texts, lines, f'"{name}"', there)
+    located = there & (found >= len(label))
+    doubts = _told_twice(texts, lines, f'"{name}"', located) | (there & ~located)
+    there = located
     pieces = _pieces(texts, np.where(there, found, 0), there)
     formed = pc.match_substring_regex(pieces, _FORM).fill_null(pa.scalar(value=False))
     fits = formed.to_numpy(zero_copy_only=False)

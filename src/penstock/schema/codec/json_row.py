@@ -29,7 +29,7 @@ from penstock.schema.schema import Schema
 from penstock.schema.types import Kind, Type
 
 Read: TypeAlias = Callable[[Any], Any]
-"""Gives the value of a column for what JSON holds; raises `Unfit` where it has none."""
+"""Gives the value of a column for what JSON holds; raises `UnfitError` where it has none."""
 
 _LIMITS = {Kind.INT32: 2**31, Kind.INT64: 2**63}
 _EXACT = Context(prec=80)
@@ -38,7 +38,7 @@ _MOMENTS = 2**63 - 1
 _SHOWN = 40
 
 
-class Unfit(ValueError):
+class UnfitError(ValueError):
     """A value that is not what its column holds, and the way to it."""
 
     def __init__(self, why: str) -> None:
@@ -59,7 +59,7 @@ class RowReader:
     lenient: bool
 
     def row(self, text: str) -> dict[str, Any] | None:
-        """Give the columns of a value; none where it is the word null. Raises `Unfit`."""
+        """Give the columns of a value; none where it is the word null. Raises `UnfitError`."""
         found = self._tree(text)
         if found is None:
             return None
@@ -70,16 +70,16 @@ class RowReader:
         try:
             return parse_strict(text)
         except RecursionError:
-            raise Unfit("nested too deeply") from None
+            raise UnfitError("nested too deeply") from None
         except ValueError as error:
             if not self.lenient:
-                raise Unfit(f"not JSON: {error}") from None
+                raise UnfitError(f"not JSON: {error}") from None
         try:
             return parse_lenient(text)
         except RecursionError:
-            raise Unfit("nested too deeply") from None
+            raise UnfitError("nested too deeply") from None
         except ValueError as error:
-            raise Unfit(f"not JSON, nor nearly so: {error}") from None
+            raise UnfitError(f"not JSON, nor nearly so: {error}") from None
 
 
 def row_reader(schema: Schema, times: Times, *, lenient: bool) -> RowReader:
@@ -111,8 +111,8 @@ def matched_name(found: Mapping[str, Any], name: str) -> str | None:
     """Give the name that a field has in an object: its own, or one that differs in case."""
     if name in found:
         return name
-    wanted = name.casefold()
-    alike = [other for other in found if other.casefold() == wanted]
+    wanted = name.lower()
+    alike = [other for other in found if other.lower() == wanted]
     return alike[-1] if alike else None
 
 
@@ -166,7 +166,7 @@ def _entries(read: Read, value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
 def _inside(name: str, read: Read, value: Any) -> Any:  # noqa: ANN401
     try:
         return read(value)
-    except Unfit as unfit:
+    except UnfitError as unfit:
         unfit.path.append(name)
         raise
 
@@ -178,7 +178,7 @@ def _string(value: Any) -> str:  # noqa: ANN401
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise Unfit("half of a surrogate pair is no character") from None
+            raise UnfitError("half of a surrogate pair is no character") from None
     return text
 
 
@@ -193,7 +193,7 @@ def _whole(type_: Type, value: Any) -> int:  # noqa: ANN401
         raise _unfit(value, f"a whole number ({type_})")
     limit = _LIMITS[type_.kind]
     if not -limit <= value < limit:
-        raise Unfit(f"{_shown(value)} is outside of the range of {type_}")
+        raise UnfitError(f"{_shown(value)} is outside of the range of {type_}")
     found = int(value)
     if found != value:
         raise _unfit(value, f"a whole number ({type_})")
@@ -208,7 +208,7 @@ def _float(value: Any) -> float:  # noqa: ANN401
     except OverflowError:
         found = float("inf")
     if not isfinite(found):
-        raise Unfit(f"{_shown(value)} is outside of the range of float64")
+        raise UnfitError(f"{_shown(value)} is outside of the range of float64")
     return found
 
 
@@ -218,11 +218,11 @@ def _decimal(type_: Type, value: Any) -> Decimal:  # noqa: ANN401
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise _unfit(value, f"a number ({type_})")
     if not -(10 ** (type_.precision - type_.scale)) < value < 10 ** (type_.precision - type_.scale):
-        raise Unfit(f"{_shown(value)} is outside of the range of {type_}")
+        raise UnfitError(f"{_shown(value)} is outside of the range of {type_}")
     exact = Decimal(value)
     found = exact.quantize(Decimal(1).scaleb(-type_.scale), context=_EXACT)
     if found != exact:
-        raise Unfit(f"{_shown(value)} has more than {type_.scale} digits after the point")
+        raise UnfitError(f"{_shown(value)} has more than {type_.scale} digits after the point")
     return found
 
 
@@ -237,14 +237,15 @@ def _bytes(value: Any) -> bytes:  # noqa: ANN401
 
 def _moment(times: Times, value: Any) -> int:  # noqa: ANN401
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        if abs(value) >= _MOMENTS // times.unit:
-            raise Unfit(f"{_shown(value)} is outside of the range of timestamp")
-        return int((Decimal(value) * times.unit).to_integral_value(ROUND_FLOOR))
+        exact = Decimal(value)
+        if abs(exact) >= _MOMENTS // times.unit:
+            raise UnfitError(f"{_shown(value)} is outside of the range of timestamp")
+        return int((exact * times.unit).to_integral_value(ROUND_FLOOR))
     return _by_text(lambda text: moment_of_text(text, times), value, "a timestamp")
 
 
 def _day(value: Any) -> int:  # noqa: ANN401
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
         return value
     return _by_text(day_of_text, value, "a date")
 
@@ -272,14 +273,14 @@ def json_text(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list):
         return f"[{','.join(map(json_text, value))}]"
     if isinstance(value, _Constant):
-        raise Unfit(f"{value.name} is no value of JSON")
+        raise UnfitError(f"{value.name} is no value of JSON")
     if isinstance(value, Decimal):
         return str(value)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _unfit(value: Any, expected: str) -> Unfit:  # noqa: ANN401
-    return Unfit(f"{_shown(value)}, where {expected} is expected")
+def _unfit(value: Any, expected: str) -> UnfitError:  # noqa: ANN401
+    return UnfitError(f"{_shown(value)}, where {expected} is expected")
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401

@@ -35,7 +35,9 @@ def by_trees(texts: pa.Array, wire: Wire, times: Times) -> list[pa.Array]:
 def _columns(trees: list[Any], wire: Wire, times: Times) -> list[pa.Array]:
     _all_of(trees, dict)
     there = [{} if tree is None else tree for tree in trees]
-    return [_column([tree.get(part.written_as) for tree in there], part, times) for part in wire.parts]
+    return [
+        _column([tree.get(part.written_as) for tree in there], part, times) for part in wire.parts
+    ]
 
 
 def _column(values: list[Any], wire: Wire, times: Times) -> pa.Array:

@@ -122,9 +122,9 @@ def _temporal(values: pa.Array, wire: Wire, times: Times) -> pa.Array:
             return clock_of_numbers(values)
         case Kind.TIME, False:
             return clock_of_texts(values)
-        case _, True:
-            return values.cast(pa.int32()).cast(pa.date32())
-    return values.cast(pa.date32())
+        case _, counted:
+            days = values.cast(pa.int32()) if counted else values
+            return days.cast(pa.date32())
 
 
 def _from_base64(values: pa.Array) -> pa.Array:

@@ -39,20 +39,9 @@ def write_json(rows: pa.Table, schema: Schema, times: Times) -> pa.Array:
 
 def _written(values: pa.Array, type_: Type, times: Times, mark: int) -> pa.Array:
     """Give values as polars shall write them."""
+    if type_.item is not None or type_.kind is Kind.STRUCT:
+        return _written_parts(values, type_, times, mark)
     match type_.kind:
-        case Kind.STRUCT:
-            parts = [
-                _written(part, kind, times, mark)
-                for part, (_, kind) in zip(values.flatten(), type_.fields, strict=True)
-            ]
-            names = [name for name, _ in type_.fields]
-            return pa.StructArray.from_arrays(parts, names, mask=values.is_null())
-        case Kind.ARRAY if type_.item is not None:
-            items = _written(values.values, type_.item, times, mark)
-            return pa.ListArray.from_arrays(values.offsets, items, mask=_nulls(values))
-        case Kind.MAP if type_.item is not None:
-            items = _written(values.items, type_.item, times, mark)
-            return pa.MapArray.from_arrays(values.offsets, values.keys, items, mask=_nulls(values))
         case Kind.TIMESTAMP:
             return moment_values(pl.Series(values), times).to_arrow()
         case Kind.BYTES:
@@ -63,6 +52,22 @@ def _written(values: pa.Array, type_: Type, times: Times, mark: int) -> pa.Array
             return pc.binary_join_element_wise(f"\x01{mark}d", digits, "")
         case _:
             return values
+
+
+def _written_parts(values: pa.Array, type_: Type, times: Times, mark: int) -> pa.Array:
+    if type_.item is None:
+        parts = [
+            _written(part, kind, times, mark)
+            for part, (_, kind) in zip(values.flatten(), type_.fields, strict=True)
+        ]
+        names = [name for name, _ in type_.fields]
+        return pa.StructArray.from_arrays(parts, names, mask=values.is_null())
+    nulls = values.is_null() if values.null_count else None
+    if type_.kind is Kind.ARRAY:
+        items = _written(values.values, type_.item, times, mark)
+        return pa.ListArray.from_arrays(values.offsets, items, mask=nulls)
+    items = _written(values.items, type_.item, times, mark)
+    return pa.MapArray.from_arrays(values.offsets, values.keys, items, mask=nulls)
 
 
 def _leaves(values: pa.Array, type_: Type) -> Iterator[tuple[pa.Array, Kind]]:
@@ -99,7 +104,3 @@ def _check_numbers(rows: pa.Table, name: str, leaves: list[tuple[pa.Array, Kind]
                 f'row {place}, column "{name}": {value} is no number of JSON',
                 hint="Replace it by null or a number before it is written.",
             )
-
-
-def _nulls(values: pa.Array) -> pa.Array | None:
-    return values.is_null() if values.null_count else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
-from typing_extensions import override
 
 from penstock.schema.arrow import to_arrow
 from penstock.schema.codec.binary import one_array, texts_of
@@ -30,31 +29,31 @@ def string_codec(format: Format, schema: Schema | None, _: Schemas | None) -> Co
 
 
 @dataclass(frozen=True, slots=True)
-class BytesCodec(Codec):
+class BytesCodec:
     """Leaves values as they are; any value can be read."""
 
     schema: Schema
 
-    @override
     def decode(self, values: pa.Array) -> Decoded:
+        """Read values."""
         return Decoded(pa.table([one_array(values)], schema=to_arrow(self.schema)))
 
-    @override
     def encode(self, rows: pa.Table) -> pa.Array:
+        """Write rows."""
         return one_array(rows.column(self.schema.names[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class StringCodec(Codec):
+class StringCodec:
     """Reads text; a value that is not UTF-8 is a failure."""
 
     schema: Schema
 
-    @override
     def decode(self, values: pa.Array) -> Decoded:
+        """Read values."""
         texts, failures = texts_of(one_array(values))
         return Decoded(pa.table([texts], schema=to_arrow(self.schema)), failures)
 
-    @override
     def encode(self, rows: pa.Table) -> pa.Array:
+        """Write rows."""
         return one_array(rows.column(self.schema.names[0]))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from typing_extensions import override
 
 from penstock.schema.arrow import arrow_type, to_arrow
 from penstock.schema.codec.binary import (
@@ -35,13 +34,13 @@ def primitive_codec(format: Format, schema: Schema | None, _: Schemas | None) ->
 
 
 @dataclass(frozen=True, slots=True)
-class PrimitiveCodec(Codec):
+class PrimitiveCodec:
     """Reads values of one length; any other length is a failure, as Kafka's clients have it."""
 
     schema: Schema
 
-    @override
     def decode(self, values: pa.Array) -> Decoded:
+        """Read values."""
         values = one_array(values)
         layout = self._layout
         valid = valid_rows(values)
@@ -65,8 +64,8 @@ class PrimitiveCodec(Codec):
         column = spread_rows(found, good, len(values)).cast(arrow_type(self.schema.fields[0].type))
         return Decoded(pa.table([column], schema=to_arrow(self.schema)), failures)
 
-    @override
     def encode(self, rows: pa.Table) -> pa.Array:
+        """Write rows."""
         column = whole_column(rows.column(self.schema.names[0]))
         good = np.flatnonzero(valid_rows(column))
         kept = column.drop_null().to_numpy(zero_copy_only=False).astype(self._layout)

@@ -49,7 +49,7 @@ def times_of(format: Format) -> Times:  # noqa: A002
         raise SchemaError(
             "FORMAT_OPTION",
             f'option "timestamp" of format "{format.name}" is "{told}"',
-            hint=f"It is seconds, millis, {', '.join(_NAMED)}, or a pattern such as %d.%m.%Y %H:%M.",
+            hint=f"It is seconds, millis, {', '.join(_NAMED)}, or a pattern: %d.%m.%Y %H:%M.",
         )
     return Times(pattern=_NAMED.get(told, told))
 

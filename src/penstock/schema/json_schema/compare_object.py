@@ -149,8 +149,15 @@ def _dependencies(compare: Compare, before: Node, after: Node, place: str) -> li
 
 
 def _dependent_names(node: Node) -> dict[str, set[str]]:
-    said = {**node.said.get("dependencies", {}), **node.said.get("dependentRequired", {})}
-    return {name: set(value) for name, value in said.items() if isinstance(value, list)}
+    # A keyword of another draft is no keyword, and may hold anything.
+    said = [node.said.get(word) for word in ("dependencies", "dependentRequired")]
+    return {
+        name: set(map(str, value))
+        for part in said
+        if isinstance(part, dict)
+        for name, value in part.items()
+        if isinstance(value, list)
+    }
 
 
 def _dependent_schemas(node: Node) -> dict[str, Place]:

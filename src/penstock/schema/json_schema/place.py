@@ -54,7 +54,8 @@ class Place:
     def listed(self, keyword: str) -> list[Place]:
         """Give the schemas of a list under a keyword."""
         found = self.raw.get(keyword, [])
-        return [self.inside(raw) for raw in found] if isinstance(found, list) else []
+        listed = found if isinstance(found, list) else []
+        return [self.inside(raw) for raw in listed if isinstance(raw, dict | bool)]
 
     def followed(self) -> Place:
         """Give the schema that this one refers to."""

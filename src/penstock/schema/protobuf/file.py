@@ -10,7 +10,7 @@ from functools import lru_cache
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from penstock.errors import did_you_mean
 from penstock.schema.language import SchemaSource
@@ -96,10 +96,27 @@ def _from_base64(text: str) -> FileDescriptorProto | None:
         return None
     try:
         found = FileDescriptorProto.FromString(base64.b64decode(text, validate=True))
+        readable = _is_text(found)
+    except UnicodeDecodeError:
+        readable = False
     except (binascii.Error, DecodeError, ValueError):
         return None
+    if not readable:
+        raise refused("its file descriptor has a name that is not UTF-8")
     # Where no type is defined and nothing imported, the text was perhaps no descriptor at all.
     return found if found.message_type or found.enum_type or found.dependency else None
+
+
+def _is_text(message: Message) -> bool:
+    """Whether all names are text: descriptors are of a time when nobody checked that."""
+    for field, value in message.ListFields():
+        values = value if field.is_repeated else (value,)
+        if field.message_type is not None:
+            if not all(map(_is_text, values)):
+                return False
+        elif field.type == field.TYPE_STRING and not all(isinstance(one, str) for one in values):
+            return False
+    return True
 
 
 def _add(

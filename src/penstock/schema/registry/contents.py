@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from penstock.schema.registry.association import Association
 from penstock.schema.registry.context import DEFAULT_CONTEXT, context_of, scope_of, scopes_of
-from penstock.schema.registry.entry import Entry, Json, registered_of
+from penstock.schema.registry.entry import Entry, Json, association_of, registered_of
 from penstock.schema.registry.level import DEFAULT_LEVEL, Level
 from penstock.schema.registry.port import LEVEL_SETTING, Mode, Which
 from penstock.schema.registry.registered import Registered, guid_of
@@ -24,6 +25,7 @@ class Contents:
         self._modes: dict[str, Mode] = {}
         self._by_id: defaultdict[tuple[str, int], dict[tuple[str, int], None]] = defaultdict(dict)
         self._last_ids: dict[str, int] = {}
+        self._associations: dict[tuple[str, ...], Association] = {}
 
     def apply(self, entry: Entry) -> None:
         """Take a record of the topic into account; kinds that are not known are passed over."""
@@ -37,6 +39,8 @@ class Contents:
                 self._apply_settings(key, value)
             case "MODE":
                 self._apply_mode(key, value)
+            case "ASSOC":
+                self._apply_association(key, value)
             case "LAST_ID" if value is not None:
                 self._saw_id(value["context"], value["id"])
             case _:
@@ -108,6 +112,10 @@ class Contents:
         found = {context_of(subject) for subject in self._subjects} - {DEFAULT_CONTEXT}
         return [DEFAULT_CONTEXT, *sorted(found)]
 
+    def associations(self) -> list[Association]:
+        """Give all associations, the oldest first."""
+        return list(self._associations.values())
+
     def own_settings(self, subject: str | None) -> Mapping[str, Any] | None:
         """Give what is set for a subject itself (None: for all); None where nothing is."""
         return self._settings.get(scope_of(subject))
@@ -167,6 +175,13 @@ class Contents:
             self._modes.pop(scope, None)
         else:
             self._modes[scope] = value["mode"]
+
+    def _apply_association(self, key: Json, value: Json | None) -> None:
+        words = ("resourceNamespace", "resourceName", "resourceType", "associationType")
+        place = tuple(key[word] for word in words)
+        self._associations.pop(place, None)
+        if value is not None:
+            self._associations[place] = association_of(value)
 
     def _saw_id(self, context: str, schema_id: int) -> None:
         self._last_ids[context] = max(schema_id, self.last_id(context))

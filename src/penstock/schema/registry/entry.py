@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from penstock.schema.codec.schemas import Reference, SchemaText
+from penstock.schema.registry.association import Association, Resource
 from penstock.schema.registry.registered import Registered
 
 Json: TypeAlias = Mapping[str, Any]
@@ -81,6 +82,47 @@ def last_id_entry(context: str, last: int) -> Entry:
     )
 
 
+def association_entry(one: Association) -> Entry:
+    """A subject that a part of a resource goes by."""
+    return Entry(_association_key(one), association_document(one))
+
+
+def no_association_entry(one: Association) -> Entry:
+    """An association that has ended."""
+    return Entry(_association_key(one), None)
+
+
+def association_document(one: Association) -> dict[str, Any]:
+    """Write an association as JSON."""
+    return {
+        "subject": one.subject,
+        "resourceName": one.resource.name,
+        "resourceNamespace": one.resource.namespace,
+        "resourceId": one.resource.id,
+        "resourceType": one.resource.type,
+        "associationType": one.part,
+        "lifecycle": one.lifecycle,
+        "frozen": one.frozen,
+    }
+
+
+def association_of(value: Json) -> Association:
+    """Read what `association_document` wrote."""
+    resource = Resource(
+        value["resourceName"],
+        value["resourceNamespace"],
+        value.get("resourceId") or "",
+        value["resourceType"],
+    )
+    return Association(
+        resource,
+        value["subject"],
+        value["associationType"],
+        value.get("lifecycle") or "WEAK",
+        bool(value.get("frozen")),
+    )
+
+
 def registered_of(value: Json) -> Registered:
     """Read what `schema_entry` wrote."""
     references = tuple(reference_of(found) for found in value.get("references") or ())
@@ -109,6 +151,17 @@ def one_reference(reference: Reference) -> dict[str, Any]:
 def reference_of(found: Json) -> Reference:
     """Read a reference."""
     return Reference(found["name"], found["subject"], found["version"])
+
+
+def _association_key(one: Association) -> Json:
+    return {
+        "keytype": "ASSOC",
+        "resourceName": one.resource.name,
+        "resourceNamespace": one.resource.namespace,
+        "resourceType": one.resource.type,
+        "associationType": one.part,
+        "magic": 0,
+    }
 
 
 def _schema_key(subject: str, version: int) -> Json:

@@ -54,6 +54,8 @@ class Exchange:
     ) -> Answer:
         """Ask, and give what the answer holds; what goes wrong is a `RegistryError`."""
         response = self._response(method, path, query, body)
+        if response.is_success and not response.content:
+            return None
         try:
             found = response.json()
         except ValueError:

@@ -49,6 +49,10 @@ class SubjectGuard:
                 row = int(np.flatnonzero(given & (ids == schema_id))[0])
                 raise _refused(topic, row, f"has schema {schema_id}, {self._told(topic)}")
 
+    def close(self) -> None:
+        """Let go of the registry."""
+        self._schemas.close()
+
     def _allowed(self, topic: str, schema_id: int) -> bool:
         try:
             found = self._schemas.all_with_id(schema_id)

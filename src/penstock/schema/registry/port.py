@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from penstock.schema.codec.schemas import SchemaText, Version
+from penstock.schema.registry.association import Asking, Association, Wish
 from penstock.schema.registry.registered import Registered, Registration
 
 Which: TypeAlias = Literal["live", "all", "deleted"]
@@ -147,6 +148,18 @@ class SchemaRegistry(Protocol):
 
     def delete_mode(self, subject: str | None = None) -> Mode:
         """Take the mode away; give what it was."""
+        ...
+
+    def associate(self, wishes: Sequence[Wish]) -> list[Association]:
+        """Associate subjects with resources, registering what schemas come along."""
+        ...
+
+    def associations(self, asking: Asking) -> list[Association]:
+        """Give the associations somebody asks for."""
+        ...
+
+    def dissociate(self, asking: Asking, *, with_subjects: bool = False) -> None:
+        """End associations; the subjects of those that are STRONG go too, if asked for."""
         ...
 
     def contexts(self) -> list[str]:

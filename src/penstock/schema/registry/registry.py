@@ -9,7 +9,8 @@ from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import RegistryError
 from penstock.log.port import Log
 from penstock.schema.codec.schemas import SchemaText, Version
-from penstock.schema.registry import deleting, registering
+from penstock.schema.registry import associating, deleting, registering
+from penstock.schema.registry.association import Asking, Association, Wish
 from penstock.schema.registry.contents import Contents
 from penstock.schema.registry.context import (
     begins_with,
@@ -292,6 +293,28 @@ class Registry:
             return registering.incompatible(contents, name, new, versions, wanted)
 
         return self._topic.ask(compare)
+
+    def associate(self, wishes: Sequence[Wish]) -> list[Association]:
+        """Associate subjects with resources, registering what schemas come along."""
+        for wish in wishes:
+            if wish.schema is not None:
+                subject = wish.association.subject
+                self.register_as(subject, wish.schema, normalize=wish.normalize)
+        wanted = [wish.association for wish in wishes]
+        return self._topic.change(lambda contents: associating.associate(contents, wanted))
+
+    def associations(self, asking: Asking) -> list[Association]:
+        """Give the associations somebody asks for."""
+        return self._topic.ask(
+            lambda contents: [one for one in contents.associations() if asking.matches(one)]
+        )
+
+    def dissociate(self, asking: Asking, *, with_subjects: bool = False) -> None:
+        """End associations; the subjects of those that are STRONG go too, if asked for."""
+        gone = self._topic.change(lambda contents: associating.dissociate(contents, asking))
+        for one in gone if with_subjects else ():
+            if one.lifecycle == "STRONG" and one.subject in self.subjects():
+                self.delete_subject(one.subject)
 
     def close(self) -> None:
         """Let go of the log, which stays open."""

@@ -7,8 +7,14 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from penstock.schema.codec.schemas import SchemaText, Version
+from penstock.schema.registry.association import Asking, Association, Wish
 from penstock.schema.registry.context import check_subject
-from penstock.schema.registry.entry import one_reference, registered_of
+from penstock.schema.registry.entry import (
+    association_document,
+    association_of,
+    one_reference,
+    registered_of,
+)
 from penstock.schema.registry.exchange import Answer, Exchange, Retry
 from penstock.schema.registry.level import level_named
 from penstock.schema.registry.port import EVERY_CONTEXT, LEVEL_SETTING, Mode, Which
@@ -202,6 +208,29 @@ class RemoteRegistry:
                 found += answer.get("messages") or ["the registry says it is incompatible"]
         return tuple(found)
 
+    def associate(self, wishes: Sequence[Wish]) -> list[Association]:
+        """Associate subjects with resources, registering what schemas come along."""
+        for resource in dict.fromkeys(wish.association.resource for wish in wishes):
+            own = [wish for wish in wishes if wish.association.resource == resource]
+            self._ask("POST", "/associations", {}, _associations_body(own))
+        return [wish.association for wish in wishes]
+
+    def associations(self, asking: Asking) -> list[Association]:
+        """Give the associations somebody asks for."""
+        path = f"/associations/resources/{_word(asking.namespace)}/{_word(asking.name)}"
+        if asking.subject:
+            path = f"/associations/subjects/{_word(asking.subject)}"
+        elif asking.id:
+            path = f"/associations/resources/{_word(asking.id)}"
+        found = self._ask("GET", path, _associations_query(asking))
+        return [one for one in map(association_of, found) if asking.matches(one)]
+
+    def dissociate(self, asking: Asking, *, with_subjects: bool = False) -> None:
+        """End associations; the subjects of those that are STRONG go too, if asked for."""
+        query = _associations_query(asking) | _flags(cascadeLifecycle=with_subjects)
+        for resource in {one.resource.id for one in self.associations(asking)}:
+            self._ask("DELETE", f"/associations/resources/{_word(resource)}", query)
+
     def contexts(self) -> list[str]:
         """Give the contexts, the default one (`.`) first."""
         return list(self._ask("GET", "/contexts"))
@@ -239,6 +268,21 @@ def _scoped(path: str, subject: str | None) -> str:
 
 def _flags(**flags: bool) -> dict[str, Any]:
     return {name: "true" for name, value in flags.items() if value}
+
+
+def _associations_query(asking: Asking) -> dict[str, Any]:
+    query: dict[str, Any] = {"resourceType": asking.type} if asking.type else {}
+    return query | ({"associationType": list(asking.parts)} if asking.parts else {})
+
+
+def _associations_body(wishes: Sequence[Wish]) -> dict[str, Any]:
+    documents = [association_document(wish.association) for wish in wishes]
+    for document, wish in zip(documents, wishes, strict=True):
+        if wish.schema is not None:
+            document |= {"schema": _body(wish.schema), "normalize": wish.normalize}
+    shared = {name: value for name, value in documents[0].items() if name.startswith("resource")}
+    own = [{name: one[name] for name in one if name not in shared} for one in documents]
+    return shared | {"associations": own}
 
 
 def _which(which: Which) -> dict[str, Any]:

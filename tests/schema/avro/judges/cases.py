@@ -5,11 +5,12 @@ from __future__ import annotations
 import string
 import struct
 import uuid
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
+from penstock.schema.avro.columns import branch_columns
 from penstock.schema.avro.nodes import (
     Array,
     AvroSchema,
@@ -17,14 +18,15 @@ from penstock.schema.avro.nodes import (
     Fixed,
     Logical,
     Map,
-    Named,
     Node,
     Primitive,
     Record,
     Union,
 )
-from penstock.schema.avro.columns import branch_columns
 from penstock.schema.avro.unions import NULL, Tagged, branch_name, only_branch
+
+Json: TypeAlias = Any
+"""What JSON says, or a value as our own writer takes it."""
 
 PRIMITIVES = ("boolean", "int", "long", "float", "double", "bytes", "string")
 LOGICAL = (
@@ -60,13 +62,13 @@ class Schemas:
         ]
         return {"type": "record", "name": name, "fields": fields}
 
-    def type(self, depth: int) -> Any:
+    def type(self, depth: int) -> Json:
         kinds = ["primitive"] * 5 + ["logical", "enum", "fixed", "optional", "optional"]
         if depth > 0:
             kinds += ["record", "array", "map", "union"]
         return self.of(self.random.choice(kinds), depth)
 
-    def of(self, kind: str, depth: int) -> Any:
+    def of(self, kind: str, depth: int) -> Json:  # noqa: PLR0911  # one a kind
         match kind:
             case "primitive":
                 return self.random.choice(PRIMITIVES)
@@ -89,7 +91,7 @@ class Schemas:
             case _:
                 return self.record(depth)
 
-    def _fixed(self) -> Any:
+    def _fixed(self) -> Json:
         found: dict[str, Any] = {"type": "fixed", "name": self._name("F")}
         match self.random.randrange(4):
             case 0:
@@ -101,13 +103,13 @@ class Schemas:
             case _:
                 return found | {"size": self.random.randint(1, 20)}
 
-    def _no_union(self, depth: int) -> Any:
+    def _no_union(self, depth: int) -> Json:
         while True:
             found = self.type(depth)
             if not isinstance(found, list) and found != "null":
                 return found
 
-    def _union(self, depth: int) -> Any:
+    def _union(self, depth: int) -> Json:
         branches: dict[str, Any] = {}
         for _ in range(self.random.randint(2, 4)):
             found = "null" if self.random.random() < 0.3 else self._no_union(depth - 1)
@@ -131,7 +133,7 @@ class Values:
     def rows(self, count: int) -> list[Any]:
         return [self.value(self.schema.root) for _ in range(count)]
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: Node) -> Json:  # noqa: PLR0911  # one a kind
         found = self.schema.follow(node)
         match found:
             case Primitive():
@@ -166,10 +168,10 @@ class Values:
         return self.random.randbytes(node.size)
 
     def _digits(self, logical: Logical) -> int:
-        most = 10 ** self.random.randint(1, logical.precision) - 1
+        most = int(10 ** self.random.randint(1, logical.precision) - 1)
         return self.random.choice([0, 1, -1, most, -most, self.random.randint(-most, most)])
 
-    def _primitive(self, node: Primitive) -> Any:
+    def _primitive(self, node: Primitive) -> Json:  # noqa: PLR0911  # one a kind
         if node.logical is not None:
             return self._meant(node.logical)
         match node.name:
@@ -191,10 +193,10 @@ class Values:
                 return self._text()
 
     def _whole(self, bits: int) -> int:
-        most = 2 ** self.random.randint(1, bits)
+        most = 1 << self.random.randint(1, bits)
         return self.random.choice([0, -1, most - 1, -most, self.random.randint(-most, most - 1)])
 
-    def _meant(self, logical: Logical) -> Any:
+    def _meant(self, logical: Logical) -> Json:
         unit = _PER_SECOND.get(logical.name.rpartition("-")[2], 0) // 1000
         match logical.name:
             case "date":
@@ -209,10 +211,10 @@ class Values:
                 return self.random.randrange(86_400_000) * unit
             case _:
                 # Whole milliseconds, since a column has no more.
-                return self.random.randint(-10**12, 4 * 10**12) * unit
+                return self.random.randint(-(10**12), 4 * 10**12) * unit
 
 
-def column_value(schema: AvroSchema, node: Node, value: Any) -> Any:
+def column_value(schema: AvroSchema, node: Node, value: Json) -> Json:
     """Give what a value is in our columns."""
     found = schema.follow(node)
     match found:
@@ -230,7 +232,7 @@ def column_value(schema: AvroSchema, node: Node, value: Any) -> Any:
             return {f.name: column_value(schema, f.type, value[f.name]) for f in found.fields}
 
 
-def row_of(schema: AvroSchema, value: Any) -> dict[str, Any]:
+def row_of(schema: AvroSchema, value: Json) -> dict[str, Any]:
     """Give the row of columns that a value is."""
     root = schema.follow(schema.root)
     found = column_value(schema, root, value)
@@ -238,7 +240,7 @@ def row_of(schema: AvroSchema, value: Any) -> dict[str, Any]:
     return row
 
 
-def _branch_value(schema: AvroSchema, union: Union, value: Any) -> Any:
+def _branch_value(schema: AvroSchema, union: Union, value: Json) -> Json:
     if value is None:
         return None
     only = only_branch(union)
@@ -252,7 +254,7 @@ def _branch_value(schema: AvroSchema, union: Union, value: Any) -> Any:
     return row
 
 
-def _meaning(node: Primitive | Fixed, value: Any) -> Any:
+def _meaning(node: Primitive | Fixed, value: Json) -> Json:
     if node.logical is None or node.logical.name == "duration":
         return value
     name = node.logical.name
@@ -265,11 +267,11 @@ def _meaning(node: Primitive | Fixed, value: Any) -> Any:
         return date(1970, 1, 1) + timedelta(days=value)
     milliseconds = value * 1000 // _PER_SECOND[name.rpartition("-")[2]]
     if name.startswith("time-"):
-        return (datetime.min + timedelta(milliseconds=milliseconds)).time()
+        return (_EPOCH + timedelta(milliseconds=milliseconds)).time()
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def bits(value: Any) -> Any:
+def bits(value: Json) -> Json:
     """Give a value in which floats are equal only if their bits are."""
     match value:
         case float():

@@ -6,7 +6,7 @@ import copy
 from random import Random
 from typing import Any
 
-from tests.schema.avro.judges.cases import PRIMITIVES, Schemas
+from tests.schema.avro.judges.cases import PRIMITIVES, Json, Schemas
 
 _WIDER = {
     "int": ("long", "float", "double"),
@@ -33,11 +33,11 @@ class Evolution:
         self.random = random
         self.added = 0
 
-    def later(self, schema: Any) -> Any:
+    def later(self, schema: Json) -> Json:
         """Give a schema of a later day."""
         return self._type(copy.deepcopy(schema), 1.0)
 
-    def _type(self, found: Any, chance: float = 0.2) -> Any:
+    def _type(self, found: Json, chance: float = 0.2) -> Json:  # noqa: PLR0911  # one a kind
         if isinstance(found, list):
             return self._union(found)
         if isinstance(found, str):
@@ -54,18 +54,18 @@ class Evolution:
             case _:
                 return found
 
-    def _widened(self, name: str) -> Any:
+    def _widened(self, name: str) -> Json:
         match self.random.randrange(6):
             case 0:
                 return ["null", name]
             case 1:
-                return [*_WIDER.get(name, ())[:2], "null"] or name
+                return [*_WIDER.get(name, ())[:2], "null"]
             case 2:
                 return self.random.choice(PRIMITIVES)
             case _:
                 return self.random.choice(_WIDER.get(name, (name,)))
 
-    def _union(self, found: list[Any]) -> Any:
+    def _union(self, found: list[Any]) -> Json:
         branches = [self._type(branch, 0.1) for branch in found]
         if any(isinstance(branch, list) for branch in branches):
             branches = list(found)
@@ -83,7 +83,7 @@ class Evolution:
             case _:
                 return branches
 
-    def _enum(self, found: dict[str, Any]) -> Any:
+    def _enum(self, found: dict[str, Any]) -> Json:
         symbols = list(found["symbols"])
         match self.random.randrange(5):
             case 0:
@@ -92,9 +92,11 @@ class Evolution:
                 symbols = symbols[1:]
             case 2:
                 return {**found, "symbols": ["OTHER", symbols[0]], "default": "OTHER"}
+            case _:
+                pass
         return {**found, "symbols": symbols}
 
-    def _record(self, found: dict[str, Any]) -> Any:
+    def _record(self, found: dict[str, Any]) -> Json:
         fields = [{**item, "type": self._type(item["type"])} for item in found["fields"]]
         fields = [item for item in fields if self.random.random() < 0.85]
         for item in fields:
@@ -131,7 +133,7 @@ class Evolution:
                 record = {"type": "record", "name": f"Added{self.added}", "fields": inside}
                 return {"name": name, "type": record, "default": {"x": 3, "y": "z"}}
             case _:
-                kind = self.random.choice(PRIMITIVES)
-                item = {"name": name, "type": kind}
+                plain = self.random.choice(PRIMITIVES)
+                item = {"name": name, "type": plain}
                 # Without a default old values cannot be read at all.
-                return item if self.random.random() < 0.1 else item | {"default": _DEFAULTS[kind]}
+                return item if self.random.random() < 0.1 else item | {"default": _DEFAULTS[plain]}

@@ -12,8 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.schema.avro.nodes import Array, AvroSchema, Enum, Fixed, Map, Node, Primitive, Record, Union
+from penstock.schema.avro.nodes import (
+    Array,
+    AvroSchema,
+    Enum,
+    Fixed,
+    Map,
+    Node,
+    Primitive,
+    Record,
+    Union,
+)
 from penstock.schema.avro.unions import Tagged, only_branch
+from tests.schema.avro.judges.cases import Json
 
 SOURCE = Path(__file__).with_name("Judge.java")
 
@@ -45,9 +56,7 @@ class JavaAvro:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def read(
-        self, writer: str, reader: AvroSchema, text: str, data: list[bytes]
-    ) -> list[Verdict]:
+    def read(self, writer: str, reader: AvroSchema, text: str, data: list[bytes]) -> list[Verdict]:
         """Read values of a writer's schema as a reader's."""
         answer = self._ask(writer, text, data, blocks=False)
         return [
@@ -59,9 +68,11 @@ class JavaAvro:
 
     def in_blocks(self, writer: str, data: list[bytes]) -> list[bytes]:
         """Give values with their arrays and maps in small blocks, each with its bytes."""
-        return [bytes.fromhex(one) for one in self._ask(writer, writer, data, blocks=True)["blocked"]]
+        return [
+            bytes.fromhex(one) for one in self._ask(writer, writer, data, blocks=True)["blocked"]
+        ]
 
-    def _ask(self, writer: str, reader: str, data: list[bytes], *, blocks: bool) -> Any:
+    def _ask(self, writer: str, reader: str, data: list[bytes], *, blocks: bool) -> Json:
         question = {
             "writer": writer,
             "reader": reader,
@@ -97,7 +108,7 @@ def java_avro() -> Iterator[JavaAvro]:
             process.wait(timeout=30)
 
 
-def _value(schema: AvroSchema, node: Node, told: Any) -> Any:
+def _value(schema: AvroSchema, node: Node, told: Json) -> Json:  # noqa: PLR0911  # one a kind
     """Give what Java told as the value that our own writer takes."""
     found = schema.follow(node)
     match found:
@@ -119,7 +130,7 @@ def _value(schema: AvroSchema, node: Node, told: Any) -> Any:
             return {item.name: _value(schema, item.type, told[item.name]) for item in found.fields}
 
 
-def _branch(schema: AvroSchema, union: Union, told: Any) -> Any:
+def _branch(schema: AvroSchema, union: Union, told: Json) -> Json:
     if told is None:
         return None
     name, inside = told
