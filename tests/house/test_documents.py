@@ -14,6 +14,10 @@ LOG = (
     *(f"H{n}" for n in (14, 15, 16)),
 )
 HOUSE = ("house", "setup", "make", "demo", "doctor", "configuration", "cli", "errors", "start-up")
+SCHEMAS = (
+    *(f"B{n:02}" for n in range(1, 23)),
+    *("dead letters", "registry", "state evolution", "licences"),
+)
 SPARK = ("source", "batch read", "sink", "session")
 MODEL = (
     *(f"C{n:02}" for n in range(1, 57)),
@@ -25,7 +29,7 @@ TABLES = (
 )
 PLANS = tuple(f"G{n:02}" for n in range(1, 12))
 PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
-ITEMS = (*HOUSE, *LOG, *SPARK, *MODEL, *TABLES, *PLANS, *PROOF)
+ITEMS = (*HOUSE, *LOG, *SCHEMAS, *SPARK, *MODEL, *TABLES, *PLANS, *PROOF)
 
 
 def broken_links(document: Path) -> list[str]:

@@ -24,6 +24,7 @@ from penstock.schema.registry.open import open_schemas
 from penstock.schema.serde import Receiver, Sender, Serde, serde_of, writing_serde
 from tests.requirements.homes import eventually, records, running
 
+ACCESS_LOG = Path(__file__).parents[1] / "schema" / "samples" / "access_log.txt"
 VIEW = {"user": str, "n": int}
 V1 = {
     "type": "record",
@@ -57,14 +58,13 @@ def produce(
     home: Path, value: Format, rows: list[dict[str, Any]], *, level: str | None = None
 ) -> None:
     """Send rows as a team's producer does: its schema must be one that the registry takes."""
-    columns = serde_of("views", Format(value.name, written=value.written)).schema
     with open_log(home) as log:
         if "views" not in log.topics():
             log.create_topic("views")
         registry = open_schemas(log)
         if level is not None:
             registry.set_level(value.subject, level)
-        serde = writing_serde("views", value, columns, registry)
+        serde = writing_serde("views", value, schemas=registry)
         with Producer(log) as producer:
             Sender(producer, "views", serde).send(rows)
         registry.close()
@@ -264,3 +264,59 @@ def test_a_stream_that_fails_on_what_it_cannot_read_goes_on_after_the_fix(tmp_pa
     assert records(tmp_path, "out") == []
     caught_up(program({"user": str}))
     assert [row["user"] for row in stored(tmp_path, "out")] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(("damaged", "good"), [("fail", 15), ("null", 20)])
+def test_b20_damaged_lines_of_an_access_log_are_parked_or_null_and_never_fatal(
+    tmp_path: Path, damaged: str, good: int
+) -> None:
+    lines = ACCESS_LOG.read_bytes().splitlines()
+    assert len(lines) == 20
+    publish(tmp_path, "lines", list(lines))
+    app = ps.App("access", home=tmp_path)
+    value = Format("pattern").with_options(name="access_log", damaged=damaged)
+    app.stream("lines", format=value, event_time="time").to("requests")
+    counts = caught_up(app)["scan-lines"]
+    assert (counts.taken, counts.passed, counts.dead) == (20, good, 20 - good)
+    found = stored(tmp_path, "requests")
+    assert sum(row["size"] or 0 for row in found) == 750_176
+    parked = [row["raw"] for row in records(tmp_path, "requests.dead")]
+    assert all(line in lines for line in parked)
+    assert len(parked) == 20 - good
+
+
+JSON_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "title": "View",
+        "properties": {"user": {"type": ["null", "string"]}, "n": {"type": "integer"}},
+    }
+)
+PROTOBUF = 'syntax = "proto3"; message View { string user = 1; int64 n = 2; }'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Format("json_schema", written=JSON_SCHEMA, subject="out-value"),
+        Format("protobuf", written=PROTOBUF, subject="out-value"),
+        Format("avro", (("encoding", "embedded"),)),
+        Format("avro", (("encoding", "single_object"),), written=json.dumps(V2)),
+        Format("delimited", (("delimiter", "|"),)),
+        Format("arrow"),
+    ],
+    ids=str,
+)
+def test_whatever_a_program_writes_another_one_reads(tmp_path: Path, value: Format) -> None:
+    publish(tmp_path, "views", [b'{"user": "ann", "n": 1}', b'{"user": "b|c", "n": 2}'])
+    writer = ps.App("writer", home=tmp_path)
+    writer.stream("views", schema=VIEW, format="json").to("out", format=value)
+    caught_up(writer)
+    reader = ps.App("reader", home=tmp_path)
+    known = Format(
+        value.name, value.options, value.subject, None if value.subject else value.written
+    )
+    reader.stream("out", schema=VIEW, format=known).to("again")
+    caught_up(reader)
+    assert stored(tmp_path, "again") == [{"user": "ann", "n": 1}, {"user": "b|c", "n": 2}]
+    assert records(tmp_path, "again.dead") == []
