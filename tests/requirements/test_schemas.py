@@ -177,7 +177,7 @@ def test_b12_the_configuration_of_a_job_drives_the_decoding_of_its_topic(
 ) -> None:
     Path("wordcount.properties").write_text(WORD_COUNT)
     Path("penstock.toml").write_text('[serdes]\nproperties = "wordcount.properties"\n')
-    publish(working_directory / ".penstock", "Words", [b'{"word": "to"}', b'{"word": "be"}', b"to"])
+    publish(working_directory / ".penstock", "Words", [b'"to"', b'{"word": "be"}', b"to"])
     app = ps.App("wordcount")
     words = app.stream("Words", schema={"word": str})
     words.group_by("word").count().to("counts")

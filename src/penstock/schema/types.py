@@ -89,7 +89,7 @@ def array_of(item: Type) -> Type:
     return Type(Kind.ARRAY, item)
 
 
-def map_of(item: Type, key: Type = STRING) -> Type:
+def map_of(item: Type, key: Type | None = None) -> Type:
     """Give the type of a map from keys, mostly strings, to such items."""
     return Type(Kind.MAP, item, key=None if key == STRING else key)
 

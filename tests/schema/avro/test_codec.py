@@ -197,6 +197,16 @@ def test_a_value_that_is_no_record_is_read_as_one_column() -> None:
     assert rows(plain(["null", "int"]), [b"\x00", b"\x02\x04"]) == [{"value": None}, {"value": 2}]
 
 
+def test_a_column_that_avro_has_no_type_for_is_refused_by_name() -> None:
+    schema = record(u=["int", "null", "string"], m={"type": "map", "values": "int"})
+    with pytest.raises(SchemaError, match="FORMAT_SCHEMA") as caught:
+        plain(schema, columns(m=map_of(INT32, INT64)))
+    assert 'the column "m" has no map<int64, int32> in Avro' in caught.value.fact
+    with pytest.raises(SchemaError, match="FORMAT_SCHEMA") as caught:
+        plain(schema, columns(u=struct_of(int=INT64, string=STRING)))
+    assert 'the column "u" has no struct<' in caught.value.fact
+
+
 def test_only_columns_of_a_recursive_schema_are_read() -> None:
     schema = record(a="int", next=["null", "R"])
     with pytest.raises(SchemaError, match="AVRO_RECURSIVE"):

@@ -215,7 +215,7 @@ def test_a_failure_inside_is_told_with_the_way_to_it() -> None:
     ],
 )
 def test_what_is_no_object_is_a_failure(text: str) -> None:
-    assert reason(codec("json", {"a": "bigint"}), text)
+    assert reason(codec("json(wrapped=true)", {"a": "bigint"}), text)
 
 
 def test_values_that_only_together_are_json_are_failures_each() -> None:
@@ -345,3 +345,10 @@ def test_what_is_nearly_json_is_read_where_asked_for(
         assert reason(reader, text)
     else:
         assert read(reader, text) == [{"a": row[0], "b": row[1]}]
+
+
+def test_columns_whose_names_differ_in_case_only_are_told_apart() -> None:
+    reader = codec("json", {"a": "bigint", "A": "string"})
+    values = ['{"a":1,"A":"x"}', '{"A":null}', '{"A":"y"}', '{"a":2}']
+    assert read(reader, *values[:2]) == [{"a": 1, "A": "x"}, {"a": None, "A": None}]
+    assert sorted(decode(reader, *values[1:]).failures) == [1]

@@ -62,9 +62,11 @@ class RegistryCodec(Codec):
         ids = _ids(found)
         shares: list[Share] = []
         failures = dict.fromkeys(found.rows[ids < 0].tolist(), _NO_ID)
-        for schema_id in np.unique(ids[ids >= 0]).tolist():
-            chosen = np.flatnonzero(ids == schema_id)
-            shares.append(found.share(self._decoder(schema_id), chosen, HEADER))
+        order = np.argsort(ids, kind="stable")
+        known, begins = np.unique(ids[order], return_index=True)
+        for schema_id, chosen in zip(known.tolist(), np.split(order, begins[1:]), strict=True):
+            if schema_id >= 0:
+                shares.append(found.share(self._decoder(schema_id), chosen, HEADER))
         return read_shares(shares, self.schema, len(found.array), failures)
 
     @override

@@ -13,7 +13,7 @@ from penstock.schema.arrow import to_arrow
 from penstock.schema.avro.columns import columns_of
 from penstock.schema.avro.decode import Decoder
 from penstock.schema.avro.decode_cursor import Ints, Octets
-from penstock.schema.avro.decode_projection import reader_for
+from penstock.schema.avro.decode_projection import reader_for, unlike
 from penstock.schema.avro.nodes import AvroSchema
 from penstock.schema.avro.resolution import resolve
 from penstock.schema.codec.binary import one_array, run_of, valid_rows
@@ -32,7 +32,7 @@ class Target:
         """Give what reads a writer's values, or why nothing can."""
         try:
             reader = reader_for(writer, self.schema) if self.reader is None else self.reader
-            return Decoder(resolve(writer, reader), self.schema)
+            return unlike(reader, self.schema) or Decoder(resolve(writer, reader), self.schema)
         except SchemaError as error:
             return error.fact
 

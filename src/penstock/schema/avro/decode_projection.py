@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from penstock.schema.avro.columns import VALUE, branch_columns
+from penstock.schema.avro.columns import VALUE, branch_columns, columns_of
 from penstock.schema.avro.nodes import (
     Array,
     AvroSchema,
@@ -122,15 +122,27 @@ class _Projecting:
     def _optional(self, wanted: Type) -> Union:
         return Union((NULL, self.plain(wanted)))
 
+    def _branch(self, written: Node, wanted: Type) -> Node:
+        """Give a branch as it is asked for; a plain type is the name of its part, so it stays."""
+        found = self.writer.follow(written)
+        return found if isinstance(found, Primitive) else self.node(found, wanted)
+
     def _union(self, union: Union, wanted: Type) -> Node:
         if only_branch(union) is not None:
             return Union(tuple(b if b == NULL else self.node(b, wanted) for b in union.branches))
         parts = dict(wanted.fields)
         named = list(zip(branch_columns(union), union.branches, strict=True))
         if len(parts) > 1 and set(parts) <= {name for name, _ in named if name is not None}:
-            kept = {name: self.node(node, parts[name]) for name, node in named if name in parts}
+            kept = {name: self._branch(node, parts[name]) for name, node in named if name in parts}
             return Union((NULL, *(kept[name] for name in parts)))
         return self._optional(wanted)
+
+
+def unlike(reader: AvroSchema, columns: Schema) -> str:
+    """Say which column a reader cannot give as it is asked for; nothing where it can."""
+    pairs = zip(columns_of(reader).fields, columns.fields, strict=True)
+    found = next((asked for given, asked in pairs if given.type != asked.type), None)
+    return "" if found is None else f'the column "{found.name}" has no {found.type} in Avro'
 
 
 def _primitive(written: Primitive, wanted: Type) -> Primitive:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.errors import SchemaError
 from penstock.schema.codec.binary import one_array
 from penstock.schema.codec.delimited_row import Dialect
-from penstock.schema.codec.times import Times, moment_values
+from penstock.schema.codec.times import CLOCK, Times, moment_values
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import Kind
 
@@ -27,6 +27,8 @@ def write_lines(rows: pa.Table, schema: Schema, dialect: Dialect, times: Times) 
 def _texts(column: pl.Series, field: Field, times: Times) -> pl.Series:
     if field.type.kind is Kind.TIMESTAMP:
         column = moment_values(column, times)
+    if field.type.kind is Kind.TIME:
+        column = column.dt.strftime(CLOCK)
     if field.type.kind is Kind.BYTES:
         column = column.bin.encode("base64")
     return column.cast(pl.String)
@@ -34,7 +36,7 @@ def _texts(column: pl.Series, field: Field, times: Times) -> pl.Series:
 
 def _written(column: pl.Series, dialect: Dialect) -> pl.Series:
     strange = f"[{re.escape(dialect.delimiter + dialect.quote)}\r\n]"
-    quoted = column.str.contains(strange) | (column == dialect.null) | (column == "")
+    quoted = column.str.contains(strange) | (column == dialect.null)
     if quoted.any():
         if not dialect.quote:
             _refuse(column, quoted)

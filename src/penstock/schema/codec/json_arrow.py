@@ -19,13 +19,23 @@ _NO_NUMBER = r"[:,\[]\s*-?Inf"
 
 
 def can_read(wire: Wire) -> bool:
-    """Whether the reader has all types: no maps, but for those of text that are columns."""
-    return all(
+    """Whether the reader has all types and names.
+
+    It has no maps, but for those of text that are columns, which are found otherwise; and it
+    crashes where two fields have the same name, as they do that differ in case only.
+    """
+    maps = all(
         (part.type.item == STRING and can_split(part.written_as))
         if part.type.kind is Kind.MAP
         else not part.type.holds(Kind.MAP)
         for part in wire.parts
     )
+    return maps and _names_differ(wire)
+
+
+def _names_differ(wire: Wire) -> bool:
+    names = {part.written_as for part in wire.parts}
+    return len(names) == len(wire.parts) and all(map(_names_differ, wire.parts))
 
 
 def by_arrow(texts: pa.Array, wire: Wire, times: Times) -> tuple[list[pa.Array], Mask]:

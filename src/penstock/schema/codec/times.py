@@ -16,6 +16,7 @@ from penstock.schema.codec.format import Format
 
 MOMENT = pa.timestamp("ms", tz="UTC")
 DAY_MILLIS = 86_400_000
+CLOCK = "%H:%M:%S%.3f"
 _NAMED = {"twitter": "%a %b %d %H:%M:%S %z %Y", "apache": "%d/%b/%Y:%H:%M:%S %z"}
 _ISO = "%Y-%m-%dT%H:%M:%S%.3fZ"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
