@@ -155,9 +155,9 @@ REGISTRY_URL = Key(
 KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind], ...] = (
     DEBUG,
     HOME,
+    REGISTRY_URL,
     DRIVER_MEMORY,
     MASTER,
-    REGISTRY_URL,
     STATE_DATABASE,
     STATE_STORE,
 )

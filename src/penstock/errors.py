@@ -7,6 +7,7 @@ PenstockError
 │   └── RegistryError      a registry: unknown or refused schema, out of reach
 ├── ModelError         a program that contradicts itself: window, trigger, relation
 ├── PlanError          a program that cannot be run as it is written
+├── SqlError           a SQL text that cannot be read, or names what is not there
 ├── StateError         the stored state of an operator cannot be used
 ├── LogError           the log itself
 │   ├── TopicError         a topic or partition: name, existence, settings
@@ -74,6 +75,10 @@ class ModelError(PenstockError):
 
 class PlanError(PenstockError):
     """A program cannot be run as it is written."""
+
+
+class SqlError(PenstockError):
+    """A SQL text cannot be read, or means something that is not there."""
 
 
 class StateError(PenstockError):

@@ -16,6 +16,10 @@ from confluent_kafka.schema_registry import (
     SchemaRegistryError,
     ServerConfig,
 )
+from confluent_kafka.schema_registry.common.schema_registry_client import (
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
+)
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from penstock.log.embedded.log import EmbeddedLog
@@ -28,6 +32,11 @@ from tests.conformance.runner import Case, Check, holds, same
 
 A = Schema(json.dumps(record("f0")), "AVRO")
 B = Schema(json.dumps(record("f0", f1="x")), "AVRO")
+
+
+BOUND = AssociationCreateOrUpdateRequest(
+    "orders", "lkc", "orders-id", "topic", [AssociationCreateOrUpdateInfo("s", "value")]
+)
 
 
 class Sent(NamedTuple):
@@ -187,10 +196,19 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     "delete_mode": (lambda client: client.delete_mode("s"),),
     "get_global_mode": (lambda client: client.get_global_mode(),),
     "update_global_mode": (lambda client: client.update_global_mode("READONLY"),),
+    "get_associations_by_resource_name": (
+        lambda client: client.get_associations_by_resource_name("orders", "-"),
+        lambda client: client.get_associations_by_resource_name("orders", "lkc", "topic", ["key"]),
+    ),
+    "create_association": (lambda client: client.create_association(BOUND),),
+    "delete_associations": (
+        lambda client: client.delete_associations("orders-id"),
+        lambda client: client.delete_associations("orders-id", "topic", ["value"]),
+    ),
     "get_contexts": (lambda client: client.get_contexts(),),
 }
-REFUSED_IN_TURN = {"get_latest_with_metadata": 404}
-"""What the registry above does not have: the client hears so, and takes it for an answer."""
+OTHER_STATUS = {"get_latest_with_metadata": 404, "delete_associations": 204}
+"""What the registry above does not have, and what has no answer."""
 
 
 def check_call(case: Case) -> None:
@@ -200,11 +218,11 @@ def check_call(case: Case) -> None:
     with recorded() as (client, sent):
         for call in CALLS[name]:
             before = len(sent)
-            _attempt(call, client, refused=name in REFUSED_IN_TURN)
+            _attempt(call, client, refused=name in OTHER_STATUS)
             holds(len(sent) > before, f"{name} sends a request")
         for one in sent if name != "get_schema_by_guid" else sent[1:]:
             _check_request(one, case.expect)
-            same(one.status, REFUSED_IN_TURN.get(name, 200), f"status of {one.path}")
+            same(one.status, OTHER_STATUS.get(name, 200), f"status of {one.path}")
 
 
 def check_headers(case: Case) -> None:

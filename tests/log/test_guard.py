@@ -14,12 +14,18 @@ from penstock.log.topic import TopicConfig
 NO_SHOUTING = f"{__name__}:NoShouting"
 
 
+closed: list[bytes] = []
+
+
 class NoShouting:
     """Refuses values that have its argument in them."""
 
     def __init__(self, log: Log, argument: str) -> None:
         self._log = log
         self._word = argument.encode() or b"!"
+
+    def close(self) -> None:
+        closed.append(self._word)
 
     def check(self, topic: str, rows: pa.RecordBatch) -> None:
         if any(self._word in (value.as_py() or b"") for value in rows.column("value")):
@@ -71,6 +77,14 @@ def test_a_guard_that_is_not_there_keeps_a_topic_from_being_made(
     with pytest.raises(TopicError, match="GUARD_MISSING"):
         log.create_topic("new", config=TopicConfig(guard=name))
     assert "new" not in log.topics()
+
+
+def test_guards_go_with_their_log(log: EmbeddedLog) -> None:
+    closed.clear()
+    log.append("quiet", 0, rows_of_bytes([b"hello"]))
+    log.close()
+    log.close()
+    assert closed == [b"!"]
 
 
 def test_typed_columns_have_no_guard(log: EmbeddedLog) -> None:

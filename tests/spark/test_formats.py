@@ -165,8 +165,7 @@ def test_a_query_that_is_to_fail_names_the_record_and_goes_on_after_the_fix(
 
 def send(log: EmbeddedLog, registry: SchemaRegistry, schema: str, row: dict[str, object]) -> None:
     value = Format("avro", written=schema, subject="events-value")
-    columns = serde_of("events", Format("avro", written=schema)).schema
-    serde = writing_serde("events", value, columns, registry)
+    serde = writing_serde("events", value, schemas=registry)
     log.append("events", 0, serde.write(row))
 
 

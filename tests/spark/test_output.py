@@ -19,12 +19,8 @@ from penstock.model.stateless import Named, Project, Rekey
 from penstock.plan.planner import plan
 from penstock.schema.annotation import schema_of
 from penstock.spark.aside import Staging, staged_outputs
-from penstock.spark.output import (
-    Outlet,
-    ensure_topics,
-    outlets,
-    record_keys,
-)
+from penstock.spark.outlet import Outlet
+from penstock.spark.output import ensure_topics, outlets, record_keys
 from penstock.spark.stage import staged_rows
 from tests.spark.programs import VISITS, by_page, chained, visits, windowed
 

@@ -18,6 +18,8 @@ REPLAYED = ".replayed"
 """What the topic is called after a dead-letter topic that says which of its letters were sent."""
 REPLAYED_SCHEMA = pa.schema(
     [
+        ("letters_id", pa.string()),
+        ("topic_id", pa.string()),
         ("partition", pa.int32()),
         ("offset", pa.int64()),
         ("topic", pa.string()),
@@ -27,7 +29,10 @@ REPLAYED_SCHEMA = pa.schema(
         ("to_offset", pa.int64()),
     ]
 )
-"""Where in its topic a letter is, which record it is about, and where that is now."""
+"""Where in its topic a letter is, which record it is about, and where that is now.
+
+The ids are those of both topics: a topic that was made anew has nothing to do with the old one.
+"""
 
 _SHAPE = ("step", "site", "error", "traceback", "row", "time")
 _CODE = re.compile(r"\[([A-Z0-9_]+)\]")
@@ -166,10 +171,19 @@ def replayed(log: Log, topic: str) -> Sent:
     name = f"{topic}{REPLAYED}"
     if name not in log.topics():
         return Sent()
+    known = {found: log.topic(found).topic_id for found in log.topics()}
     rows = list(_rows(log, name))
     return Sent(
-        frozenset(Seat(row["partition"], row["offset"]) for row in rows),
-        frozenset(Source(row["topic"], row["from_partition"], row["from_offset"]) for row in rows),
+        frozenset(
+            Seat(row["partition"], row["offset"])
+            for row in rows
+            if row["letters_id"] == known[topic]
+        ),
+        frozenset(
+            Source(row["topic"], row["from_partition"], row["from_offset"])
+            for row in rows
+            if row["topic_id"] == known.get(row["topic"])
+        ),
     )
 
 

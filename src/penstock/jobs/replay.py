@@ -166,6 +166,8 @@ class _Sending:
         appended = self.transaction.append(place.topic, place.partition, rows)
         return pa.table(
             {
+                "letters_id": [self.log.topic(self.topic).topic_id] * len(found),
+                "topic_id": [self.log.topic(place.topic).topic_id] * len(found),
                 "partition": [letter.partition for letter in found],
                 "offset": [letter.offset for letter in found],
                 "topic": [place.topic] * len(found),

@@ -41,7 +41,9 @@ def dtype_of(type_: Type) -> pl.DataType:
     if type_.kind is Kind.ARRAY and type_.item is not None:
         return pl.List(dtype_of(type_.item))
     if type_.kind is Kind.MAP and type_.item is not None:
-        return pl.Map(pl.String(), dtype_of(type_.item))
+        return pl.Map(
+            pl.String() if type_.key is None else dtype_of(type_.key), dtype_of(type_.item)
+        )
     if type_.kind is Kind.STRUCT:
         return pl.Struct({name: dtype_of(part) for name, part in type_.fields})
     return _PLAIN[type_.kind]

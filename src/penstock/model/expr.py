@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TypeAlias
 
 from penstock.schema.types import Type
 
-Constant: TypeAlias = bool | int | float | str | bytes | datetime | date | Decimal | None
+Constant: TypeAlias = bool | int | float | str | bytes | datetime | date | time | Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,35 @@ class Call:
     arguments: tuple[Expr, ...]
 
 
-Expr: TypeAlias = Column | Literal | Cast | Call
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A function of the SQL library, whose meaning is ksqlDB's; what it gives is settled already.
+
+    `front.sql.functions` chooses it by the types of its arguments, so nothing checks it again.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    gives: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter of a lambda, inside of its body."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A function without a name, as an argument of another; it sees the row's columns too."""
+
+    parameters: tuple[Variable, ...]
+    body: Expr
+
+
+Expr: TypeAlias = Column | Literal | Cast | Call | Resolved | Variable | Lambda
 
 
 def columns_of(expr: Expr) -> Iterator[str]:
@@ -54,10 +82,10 @@ def columns_of(expr: Expr) -> Iterator[str]:
     match expr:
         case Column(name):
             yield name
-        case Literal():
+        case Literal() | Variable():
             return
-        case Cast(operand, _):
+        case Cast(operand, _) | Lambda(_, operand):
             yield from columns_of(operand)
-        case Call(_, arguments):
+        case Call(_, arguments) | Resolved(_, arguments, _):
             for argument in arguments:
                 yield from columns_of(argument)

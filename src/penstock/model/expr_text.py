@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.model.expr import Call, Cast, Column, Expr, Literal
+from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 
 _INFIX = {
     "add": "+",
@@ -10,6 +10,8 @@ _INFIX = {
     "multiply": "*",
     "divide": "/",
     "mod": "%",
+    "modulo": "%",
+    "join_texts": "||",
     "eq": "=",
     "ne": "!=",
     "lt": "<",
@@ -26,17 +28,25 @@ _PREFIX = {"not": "not ", "negate": "-"}
 def expr_text(expr: Expr) -> str:
     """Write an expression on one line."""
     match expr:
-        case Column(name):
+        case Column(name) | Variable(name):
             return name
         case Literal(value):
             return "null" if value is None else repr(value) if _plain(value) else str(value)
-        case Cast(operand, kind):
+        case Cast(operand, kind) | Resolved("cast", (operand,), kind):
             return f"cast({expr_text(operand)} as {kind})"
-        case Call(function, (one, other)) if function in _INFIX:
+        case Lambda(parameters, body):
+            return f"({', '.join(item.name for item in parameters)}) => {expr_text(body)}"
+        case Call(function, arguments) | Resolved(function, arguments):
+            return _call_text(function, arguments)
+
+
+def _call_text(function: str, arguments: tuple[Expr, ...]) -> str:
+    match arguments:
+        case (one, other) if function in _INFIX:
             return f"{_inner(one)} {_INFIX[function]} {_inner(other)}"
-        case Call(function, (one,)) if function in _SUFFIX or function in _PREFIX:
+        case (one,) if function in _SUFFIX or function in _PREFIX:
             return f"{_PREFIX.get(function, '')}{_inner(one)} {_SUFFIX.get(function, '')}".rstrip()
-        case Call(function, arguments):
+        case _:
             return f"{function}({', '.join(expr_text(argument) for argument in arguments)})"
 
 
@@ -46,5 +56,5 @@ def _plain(value: object) -> bool:
 
 def _inner(expr: Expr) -> str:
     text = expr_text(expr)
-    joined = isinstance(expr, Call) and expr.function in {*_INFIX, *_SUFFIX, *_PREFIX}
+    joined = isinstance(expr, Call | Resolved) and expr.function in {*_INFIX, *_SUFFIX, *_PREFIX}
     return f"({text})" if joined else text

@@ -58,7 +58,8 @@ class Measure:
     """One result column: a function, what it is computed of, and its settings.
 
     Settings: `k` of `top_k`; `q` (0 to 1) of `quantile`; `bins`, `low`, `high` of
-    `histogram`; `by` of `first` and `last`: "time" (event time) or "arrival".
+    `histogram`; `by` of `first` and `last`: "time" (event time) or "arrival"; `first` or `last`
+    of `collect_list` and `collect_set`: only so many of the values.
     """
 
     name: str
@@ -181,12 +182,21 @@ _SPREAD = {
     "bins": (_positive, "Give a whole number above 0."),
     "high": (_above_low, "Give one above `low`."),
 }
+
+
+def _positive_or_none(value: Constant, _: Mapping[str, Constant]) -> bool:
+    return value is None or (isinstance(value, int) and value > 0)
+
+
+_SOME = dict.fromkeys(("first", "last"), (_positive_or_none, "Give a whole number above 0."))
 _END = {"by": (_order, 'Give "time" for event time, or "arrival".')}
 _SETTINGS: Mapping[str, Mapping[str, tuple[_Fits, str]]] = {
     "top_k": _BEST,
     "top_k_distinct": _BEST,
     "quantile": {"q": (_share, "Give one from 0 to 1: 0.5 is the median.")},
     "histogram": _SPREAD,
+    "collect_list": _SOME,
+    "collect_set": _SOME,
     "first": _END,
     "last": _END,
 }

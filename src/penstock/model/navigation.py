@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from penstock.errors import ModelError
-from penstock.model.expr import Call, Cast, Column, Expr
+from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Resolved
 from penstock.model.expr import Literal as Value
 from penstock.model.measure import Function, Measure, measure_type
 from penstock.model.signature import expr_type
@@ -111,9 +111,9 @@ def navigations_in(expr: Expr) -> Iterator[Navigation]:
         yield found
         return
     match expr:
-        case Cast(operand, _):
+        case Cast(operand, _) | Lambda(_, operand):
             yield from navigations_in(operand)
-        case Call(_, arguments):
+        case Call(_, arguments) | Resolved(_, arguments, _):
             for argument in arguments:
                 yield from navigations_in(argument)
         case _:
@@ -128,8 +128,13 @@ def replaced(expr: Expr, change: Callable[[Navigation], Expr]) -> Expr:
     match expr:
         case Cast(operand, type_):
             return Cast(replaced(operand, change), type_)
+        case Lambda(parameters, body):
+            return Lambda(parameters, replaced(body, change))
         case Call(function, arguments):
             return Call(function, tuple(replaced(argument, change) for argument in arguments))
+        case Resolved(function, arguments, gives):
+            given = tuple(replaced(argument, change) for argument in arguments)
+            return Resolved(function, given, gives)
         case _:
             return expr
 

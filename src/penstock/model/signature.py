@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TypeAlias
 
 from penstock.errors import ModelError, did_you_mean
 from penstock.model.constant_argument import check_constants
 from penstock.model.conversion import check_cast
-from penstock.model.expr import Call, Cast, Column, Constant, Expr, Literal
+from penstock.model.expr import (
+    Call,
+    Cast,
+    Column,
+    Constant,
+    Expr,
+    Lambda,
+    Literal,
+    Resolved,
+    Variable,
+)
 from penstock.model.parameters import check_arguments
 from penstock.schema.schema import Schema
 from penstock.schema.types import (
@@ -21,6 +31,7 @@ from penstock.schema.types import (
     INT32,
     INT64,
     STRING,
+    TIME,
     TIMESTAMP,
     Kind,
     Type,
@@ -38,6 +49,7 @@ _CONSTANTS: tuple[tuple[type, Type], ...] = (
     (bytes, BYTES),
     (datetime, TIMESTAMP),
     (date, DATE),
+    (time, TIME),
     (type(None), BOOLEAN),
 )
 
@@ -53,6 +65,10 @@ def expr_type(expr: Expr, schema: Schema, site: str = "") -> Type:
             if operand != Literal(None):
                 check_cast(expr_type(operand, schema, site), type_, site)
             return type_
+        case Resolved(gives=type_) | Variable(type=type_):
+            return type_
+        case Lambda(_, body):
+            return expr_type(body, schema, site)
         case Call(function, arguments):
             rule = _rule(function, site)
             types = _argument_types(arguments, schema, site)

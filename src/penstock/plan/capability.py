@@ -111,6 +111,9 @@ CAST = Capability(
     "times read from text have offsets for zones and years up to 9999",
 )
 
+SQL = Capability("polars, with ksqlDB's meaning", "")
+"""The functions of the SQL library (`Resolved`)."""
+
 _BUCKETS = "kernel.fold, in the bucket operator; rows of a batch are folded before the exchange"
 _ALL_ROWS = "kernel.fold, in the bucket operator; holds the values, so that rows can be taken back"
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from penstock.model.dedup import Dedup
 from penstock.model.join import Join
 from penstock.model.physical import Chain, Keyed, Physical, Scan
+from penstock.model.sink_words import written
 from penstock.plan.step_text import step_text
 
 Kind: TypeAlias = Literal["read", "chain", "keyed", "write"]
@@ -85,7 +86,8 @@ def deploy(physical: Physical) -> Deployment:
 def _elements(physical: Physical, workers: tuple[str, ...]) -> Iterator[Element]:
     tasks = len(workers)
     for scan in physical.scans:
-        reads = f"read {scan.stream.topic} ({', '.join(scan.columns)})"
+        how = "" if scan.stream.format is None else f" as {scan.stream.format}"
+        reads = f"read {scan.stream.topic}{how} ({', '.join(scan.columns)})"
         fused = _fused(physical, scan.chains)
         yield Element(scan.id, "read", (reads, *fused), 0, tasks, workers)
         yield from _separate(physical, scan.chains, workers)
@@ -96,7 +98,14 @@ def _elements(physical: Physical, workers: tuple[str, ...]) -> Iterator[Element]
         yield from _separate(physical, keyed.chains, workers)
     for output in physical.outputs:
         # All that a batch gives is written in one transaction, and so by one process.
-        yield Element(output.id, "write", (f"write {output.sink.place}",), 1, 1, (DRIVER,))
+        yield Element(
+            output.id,
+            "write",
+            (f"write {output.sink.place}{written(output.sink)}",),
+            1,
+            1,
+            (DRIVER,),
+        )
 
 
 def _is_one_group(keyed: Keyed) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
-from penstock.model.expr import Call, Cast, Expr
+from penstock.model.expr import Call, Cast, Expr, Lambda, Resolved
 from penstock.model.join import Join
 from penstock.model.join_bound import AsOf
 from penstock.model.latest import Latest
@@ -20,7 +20,7 @@ from penstock.model.stateless import Apply, Expect, Filter, Project, Retire
 from penstock.model.top_n import TopN
 from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
-from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, Capability
+from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, SQL, Capability
 from penstock.plan.step_text import step_text
 
 _MODULES: Mapping[type[Relation], str] = {
@@ -105,15 +105,19 @@ def _place(step: Relation, known: Capability) -> str:
 def _functions(exprs: Iterable[Expr]) -> Iterator[str]:
     found = {name: known for expr in exprs for name, known in _used(expr)}
     for name, known in found.items():
-        yield f"  {name}: {known.columnar}, equal to Spark's {known.spark}{_limits(known)}"
+        like = f", equal to Spark's {known.spark}" if known.spark else ""
+        yield f"  {name}: {known.columnar}{like}{_limits(known)}"
 
 
 def _used(expr: Expr) -> Iterator[tuple[str, Capability]]:
     if isinstance(expr, Cast):
         yield "cast", CAST
         yield from _used(expr.operand)
-    if isinstance(expr, Call):
-        yield expr.function, FUNCTIONS[expr.function]
+    if isinstance(expr, Lambda):
+        yield from _used(expr.body)
+    if isinstance(expr, Call | Resolved):
+        known = FUNCTIONS[expr.function] if isinstance(expr, Call) else SQL
+        yield expr.function if isinstance(expr, Call) else f"sql {expr.function}", known
         for argument in expr.arguments:
             yield from _used(argument)
 

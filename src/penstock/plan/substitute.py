@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.model.expr import Call, Cast, Column, Expr, Literal
+from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 
 
 def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
@@ -12,9 +12,13 @@ def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
     match expr:
         case Column(name):
             return columns[name]
-        case Literal():
+        case Literal() | Variable():
             return expr
         case Cast(operand, type_):
             return Cast(substitute(operand, columns), type_)
+        case Lambda(parameters, body):
+            return Lambda(parameters, substitute(body, columns))
+        case Resolved(function, arguments, gives):
+            return Resolved(function, tuple(substitute(item, columns) for item in arguments), gives)
         case Call(function, arguments):
             return Call(function, tuple(substitute(item, columns) for item in arguments))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ Token: TypeAlias = tuple[object, ...]
 Foreign: TypeAlias = Callable[[object], Token]
 """Says what stands for a value that is not ours: a user's function or object."""
 
-_PLAIN = (bool, int, float, str, bytes, datetime, date, timedelta, Decimal, type(None))
+_PLAIN = (bool, int, float, str, bytes, datetime, date, time, timedelta, Decimal, type(None))
 
 
 def token(value: object, foreign: Foreign) -> Token:

@@ -9,7 +9,8 @@ from typing import TypeAlias
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F  # noqa: N812  # as Spark's own documentation has it
 
-from penstock.model.expr import Call, Cast, Column, Expr, Literal
+from penstock.errors import PlanError
+from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 from penstock.model.pattern_text import java_pattern
 from penstock.model.signature import constant_type, expr_type
 from penstock.schema.schema import Schema
@@ -38,6 +39,14 @@ def lower(expr: Expr, schema: Schema) -> SparkColumn:
             return _literal(value).cast(type_name(constant_type(value)))
         case Cast(operand, type_):
             return lower(operand, schema).cast(type_name(type_))
+        case Resolved(function) | Variable(function):
+            raise PlanError(
+                "FUNCTION_COLUMNAR",
+                f'"{function}" of the SQL library is not one of Spark\'s functions',
+                hint="It is computed on whole columns, where the rows are.",
+            )
+        case Lambda(_, body):
+            return lower(body, schema)
         case Call(function, arguments):
             gives = expr_type(expr, schema)
             typed = tuple((a, lower(a, schema), expr_type(a, schema)) for a in arguments)
@@ -51,7 +60,8 @@ def type_name(type_: Type) -> str:
     if type_.kind is Kind.ARRAY and type_.item is not None:
         return f"array<{type_name(type_.item)}>"
     if type_.kind is Kind.MAP and type_.item is not None:
-        return f"map<string,{type_name(type_.item)}>"
+        key = "string" if type_.key is None else type_name(type_.key)
+        return f"map<{key},{type_name(type_.item)}>"
     if type_.kind is Kind.STRUCT:
         parts = ",".join(f"`{name}`:{type_name(part)}" for name, part in type_.fields)
         return f"struct<{parts}>"

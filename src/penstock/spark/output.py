@@ -109,7 +109,9 @@ def _require_fitting(log: Log, outlet: Outlet, *, unread: bool) -> None:
                 "OUTPUT_SCHEMA",
                 f'topic "{outlet.topic}" cannot take column "{field.name}" of type {field.type}:'
                 f" it has ({has})",
-                hint="Write to another topic, or select the columns that it has.",
+                hint='It is from before letters held records: name another, as in dead="parked".'
+                if outlet.schema is LETTERS and field.name in _OF_RECORDS
+                else "Write to another topic, or select the columns that it has.",
             )
     for field in taken:
         if not field.nullable and field.name not in outlet.schema.names:

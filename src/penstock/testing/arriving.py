@@ -12,7 +12,8 @@ from penstock.kernel.arrival import taken_columns
 from penstock.kernel.batch import Arrival
 from penstock.kernel.decode import Decoders, Opened
 from penstock.kernel.port import OFFSET, ORIGIN, PARTITION, TAKEN, Frame
-from penstock.log.record import KEY_COLUMN, OFFSET_COLUMN, VALUE_COLUMN, TopicPartition
+from penstock.kernel.unread import RECORD_COLUMNS
+from penstock.log.record import OFFSET_COLUMN, VALUE_COLUMN, TopicPartition
 from penstock.log.rows import integer_array
 from penstock.model.physical import Physical, Scan
 from penstock.schema.codec.codec_cache import CodecCache
@@ -56,9 +57,7 @@ class Arriving:
                 yield decoder.open(numbered, place.partition)
                 continue
             held = pl.DataFrame(pl.from_arrow(numbered))
-            named = [
-                name for name in (KEY_COLUMN, VALUE_COLUMN) if name in scan.stream.columns.names
-            ]
+            named = [name for name in RECORD_COLUMNS if name in scan.stream.columns.names]
             (frame,) = as_frames(held.select(named or [VALUE_COLUMN]), [scan.stream])
             rows = frame.with_columns(held["_timestamp"].alias(TAKEN))
             yield Opened(self._placed(place, rows))

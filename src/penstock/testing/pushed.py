@@ -54,7 +54,7 @@ def listed(pushed: Pushed) -> Pushed:
     """Give what is pushed as something that can be looked at twice."""
     if isinstance(pushed, pl.DataFrame | pa.Table | pa.RecordBatch):
         return pushed
-    return [pushed] if isinstance(pushed, Mapping | bytes) else list(pushed)  # type: ignore[return-value]
+    return [pushed] if isinstance(pushed, Mapping | bytes) else list(pushed)
 
 
 def as_frames(rows: Pushed, streams: Sequence[Stream]) -> list[Frame]:

@@ -34,9 +34,13 @@ def delimited(delimiter: str = ",", **options: str | bool) -> Format:
     return _format("delimited", {"delimiter": delimiter, **options})
 
 
-def text_lines(expression: str, **options: str | bool) -> Format:
-    """Values that are lines of text, whose columns are the named groups of an expression."""
-    return _format("pattern", {"pattern": expression, **options})
+def text_lines(expression: str | None = None, **options: str | bool) -> Format:
+    """Values that are lines of text: columns are the named groups of a regular expression.
+
+    One that is known has a name instead: `text_lines(name="access_log")`.
+    """
+    told = {} if expression is None else {"pattern": expression}
+    return _format("pattern", {**told, **options})
 
 
 def avro(schema: str | None = None, *, subject: str | None = None, **options: str | bool) -> Format:

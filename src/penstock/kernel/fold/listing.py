@@ -32,6 +32,8 @@ class Listing:
     timed: bool = False
     distinct: bool = False
     """Only the first of equal values is kept."""
+    most: int | None = None
+    """Only so many values of a group are kept: the first, or the last where it is below 0."""
 
     def fold(self, rows: Frame, by: Sequence[str]) -> Frame:
         """Take the values of rows."""
@@ -50,9 +52,12 @@ class Listing:
     def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
         """Cancel what was taken back."""
         if self.distinct:
-            return group(
+            once = group(
                 table, [*by, VALUE], [pl.col(SEQUENCE).min(), pl.lit(1, pl.Int64).alias(COUNT)]
             )
+            return _cut(once, by, self.most)
+        if not self.retracts and self.most is not None:
+            return _cut(table, by, self.most)
         if not self.retracts or table.is_empty() or table[COUNT].min() == 1:
             return table
         same = [*by, VALUE, *((MOMENT,) if self.timed else ())]
@@ -79,12 +84,33 @@ def standing(table: Frame, by: Sequence[str]) -> Frame:
     return ordered.filter(there & (later > -owed))
 
 
+def _cut(table: Frame, by: Sequence[str], most: int | None) -> Frame:
+    if most is None:
+        return table
+    ordered = table.sort(SEQUENCE, maintain_order=True)
+    groups = ordered.group_by(by, maintain_order=True)
+    return groups.head(most) if most > 0 else groups.tail(-most)
+
+
+def _most(task: Task) -> int | None:
+    """How many values are asked for: `first` so many, or `last`."""
+    for name, sign in (("first", 1), ("last", -1)):
+        if task.settings.get(name) is not None:
+            return sign * int(str(task.settings[name]))
+    return None
+
+
 def collected(task: Task) -> InTable:
-    """All values in the order of arrival."""
-    table = Listing(f"list({task.subject})", task.argument.column, task.retracts)
+    """All values in the order of arrival, or so many of them."""
+    most = _most(task)
+    name = f"list({task.subject})"
+    # What is taken back may bring up any other value, so then all of them are kept.
+    bounded = None if task.retracts else most
+    called = name if bounded is None else f"{name} {bounded}"
+    table = Listing(called, task.argument.column, task.retracts, most=bounded)
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
-        there = standing(table, by)
+        there = _cut(standing(table, by), by, most)
         return group(there, by, [pl.col(VALUE).alias(RESULT)], in_order=True)
 
     return InTable(table, summary, nothing(task), packable=False)
@@ -94,17 +120,22 @@ def collected_once(task: Task) -> InTable:
     """The different values, in the order in which the first of each came."""
     # The first may be taken back and leave the second, so then all of them are kept.
     name = "list" if task.retracts else "set"
+    most = _most(task)
+    bounded = None if task.retracts else most
+    called = f"{name}({task.subject})"
     table = Listing(
-        f"{name}({task.subject})",
+        called if bounded is None else f"{called} {bounded}",
         task.argument.column,
         task.retracts,
         distinct=not task.retracts,
+        most=bounded,
     )
 
     def summary(table: Frame, by: Sequence[str]) -> Frame:
         there = standing(table, by)
         if task.retracts:
             there = there.unique([*by, VALUE], keep="first", maintain_order=True)
+        there = _cut(there, by, most)
         return group(there, by, [pl.col(VALUE).alias(RESULT)], in_order=True)
 
     return InTable(table, summary, nothing(task), packable=False)

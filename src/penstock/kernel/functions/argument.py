@@ -21,6 +21,8 @@ class Argument:
     value: pl.Expr
     type: Type
     expr: Expr
+    failures: tuple[pl.Expr, ...] = ()
+    """Of a lambda: where its body cannot be computed."""
 
     def as_type(self, wanted: Type) -> pl.Expr:
         """Give the value as another type; a null is a null of any type."""

@@ -7,7 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from penstock.model.expr import Call, Cast, Column, Constant, Expr, Literal
+from penstock.model.expr import (
+    Call,
+    Cast,
+    Column,
+    Constant,
+    Expr,
+    Lambda,
+    Literal,
+    Resolved,
+    Variable,
+)
 from penstock.model.relation import Relation
 from penstock.model.signature import expr_type
 from penstock.model.stateless import Expect, Filter, Named, Project
@@ -49,7 +59,7 @@ def fold_constants(relation: Relation) -> Relation:
 def fold(expr: Expr, schema: Schema) -> Expr:
     """Give the expression with its constant parts computed; itself where there are none."""
     match expr:
-        case Column() | Literal():
+        case Column() | Literal() | Resolved() | Variable() | Lambda():
             return expr
         case Cast(operand, type_):
             inner = fold(operand, schema)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.errors import SchemaError
-from penstock.schema.arrow import to_arrow
+from penstock.schema.arrow import to_arrow, type_of
 from penstock.schema.arrow_stream import fitted
 from penstock.schema.codec.binary import one_array
 from penstock.schema.codec.format import Format
 from penstock.schema.codec.options import check_options, needed_schema
 from penstock.schema.codec.port import Codec, Decoded
 from penstock.schema.codec.schemas import Schemas
-from penstock.schema.schema import Schema
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import Kind
 
 
 def arrow_codec(format: Format, schema: Schema | None, _: Schemas | None) -> Codec:  # noqa: A002
@@ -27,7 +28,8 @@ def arrow_codec(format: Format, schema: Schema | None, _: Schemas | None) -> Cod
 class ArrowCodec:
     """Reads streams of one row; one of several rows is a failure, since a value is a row.
 
-    Columns are found by name, a missing one is null, and types are cast where nothing is lost.
+    Columns are found by name, and a missing one is null; their types are those of the schema, or
+    smaller numbers.
     """
 
     schema: Schema
@@ -59,10 +61,22 @@ class ArrowCodec:
         found.validate(full=True)
         if found.num_rows != 1:
             raise ValueError(f"it holds {found.num_rows} rows")
-        try:
-            return fitted(found, self.schema)
-        except SchemaError as error:
-            raise ValueError(error.fact) from error
+        for field in self.schema.fields:
+            _check_type(found, field)
+        return fitted(found, self.schema)
+
+
+def _check_type(found: pa.Table, field: Field) -> None:
+    """Refuse a column of another type, which Arrow would try to cast, and crash on some."""
+    if field.name not in found.column_names:
+        return
+    try:
+        type_ = type_of(field.name, found.schema.field(field.name).type)
+    except SchemaError as error:
+        raise ValueError(error.fact) from error
+    wider = type_.integral and field.type.kind in (Kind.INT64, Kind.FLOAT64)
+    if type_ != field.type and not wider:
+        raise ValueError(f'column "{field.name}" is of type {type_}, not {field.type}')
 
 
 def _stream(row: pa.Table) -> bytes:

@@ -1,0 +1,79 @@
+"""What statements know: streams, tables, types and settings, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from penstock.errors import did_you_mean
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.source import SqlSource
+from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree import Name
+from penstock.schema.types import Type
+
+
+@dataclass(slots=True)
+class Catalog:
+    """The names of one session or server; statements add to it, and take from it."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    _sources: dict[str, SqlSource] = field(default_factory=dict)
+    _types: dict[str, Type] = field(default_factory=dict)
+    _reads: dict[str, set[str]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[SqlSource]:
+        return iter(self._sources.values())
+
+    def get(self, name: str) -> SqlSource | None:
+        """Give a source, or none."""
+        return self._sources.get(name)
+
+    def source(self, name: Name, text: SourceText) -> SqlSource:
+        """Give a source; one that does not exist is named with a suggestion."""
+        found = self._sources.get(name.text)
+        if found is not None:
+            return found
+        known = list(self._sources)
+        shown = ", ".join(known) or "none yet"
+        raise refused(
+            text,
+            "SQL_SOURCE_MISSING",
+            f'stream or table "{name.text}" does not exist',
+            name.span,
+            did_you_mean(name.text, known) or f"There are: {shown}.",
+        )
+
+    def put(self, source: SqlSource) -> None:
+        """Add a source, or put it in the place of the one of its name."""
+        self._sources[source.name] = source
+
+    def drop(self, name: str) -> None:
+        """Take a source away."""
+        del self._sources[name]
+
+    @property
+    def types(self) -> Mapping[str, Type]:
+        """The user's own types."""
+        return MappingProxyType(self._types)
+
+    def put_type(self, name: str, type_: Type) -> None:
+        """Add a type."""
+        self._types[name] = type_
+
+    def drop_type(self, name: str) -> None:
+        """Take a type away."""
+        del self._types[name]
+
+    def note_reader(self, source: str, reader: str) -> None:
+        """Remember that a query which writes to `reader` reads a source."""
+        self._reads.setdefault(source, set()).add(reader)
+
+    def readers(self, source: str) -> frozenset[str]:
+        """Give what is written by queries that read a source."""
+        return frozenset(self._reads.get(source, ()))
+
+    def setting(self, name: str, default: str = "") -> str:
+        """Give a setting as it was set."""
+        return self.settings.get(name, default)

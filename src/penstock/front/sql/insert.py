@@ -1,0 +1,83 @@
+"""INSERT INTO ... VALUES: rows become records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.expression import Resolver
+from penstock.front.sql.functions import operators
+from penstock.front.sql.functions.registry import resolve_call
+from penstock.front.sql.functions.typed import Typed
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.scope import Scope
+from penstock.front.sql.source import ROW_TIME, SourceColumn, SqlSource
+from penstock.front.sql.tree import Span
+from penstock.front.sql.tree_expression import Expression
+from penstock.front.sql.tree_statement import InsertValues
+from penstock.model.expr import Literal
+from penstock.schema.types import BYTES, INT64, STRING, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """Rows to be written to a source, each as expressions of nothing by the names of columns."""
+
+    source: SqlSource
+    rows: tuple[dict[str, Typed], ...]
+
+
+def inserted(statement: InsertValues, target: SqlSource, catalog: Catalog) -> Inserted:
+    """Resolve the rows of INSERT INTO ... VALUES."""
+    text = statement.source
+    known = {column.name: column for column in (*target.keys, *target.values)}
+    names = list(known)
+    if statement.columns is not None:
+        names = [name.text for name in statement.columns]
+    resolver = Resolver(Scope((), text), catalog.types)
+    for name in names:
+        if name not in known and name != ROW_TIME:
+            raise refused(
+                text,
+                "SQL_COLUMN_MISSING",
+                f'"{target.name}" has no column "{name}"',
+                statement.name.span,
+            )
+    if target.read_only:
+        raise refused(text, "SQL_INSERT", f'"{target.name}" is read only', statement.name.span)
+    return Inserted(
+        target, tuple(_row(names, row, known, resolver, statement) for row in statement.rows)
+    )
+
+
+def _row(
+    names: list[str],
+    row: tuple[Expression, ...],
+    known: dict[str, SourceColumn],
+    resolver: Resolver,
+    statement: InsertValues,
+) -> dict[str, Typed]:
+    if len(names) != len(row):
+        raise resolver.refused(
+            "SQL_INSERT", f"{len(row)} values for {len(names)} columns", _span(row, statement)
+        )
+    found: dict[str, Typed] = {}
+    for name, item in zip(names, row, strict=True):
+        typed = resolver.typed(item)
+        wanted = INT64 if name == ROW_TIME else known[name].type
+        found[name] = fitted(typed, wanted)
+    return found
+
+
+def fitted(typed: Typed, wanted: Type) -> Typed:
+    """Give a value with the type of its column; a text of bytes is in base 64."""
+    if typed.type == wanted:
+        return typed
+    if wanted == BYTES and typed.type == STRING:
+        encoding = Typed(Literal("base64"), STRING)
+        return resolve_call("TO_BYTES", [typed, encoding])
+    return operators.cast(typed, wanted)
+
+
+def _span(row: tuple[Expression, ...], statement: InsertValues) -> Span:
+    return row[0].span if row else statement.span

@@ -1,0 +1,330 @@
+"""FROM: one source, or several that are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from penstock.errors import SqlError
+from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.changes import changes_of
+from penstock.front.sql.expression import Resolver
+from penstock.front.sql.functions.typed import Typed
+from penstock.front.sql.keying import stream_rows
+from penstock.front.sql.reading import Rows, read_source
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.rows import GONE
+from penstock.front.sql.scope import Scope, ScopeColumn
+from penstock.front.sql.source import ROW_TIME
+from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.table_join import ON, TableJoin, TableSide
+from penstock.front.sql.tree_expression import Comparison, Expression
+from penstock.front.sql.tree_query import Aliased, Join, Relation, Source, Within
+from penstock.front.sql.types import type_text
+from penstock.front.sql.walk import nodes_of
+from penstock.model.expr import Call, Column
+from penstock.model.join import Join as ModelJoin
+from penstock.model.join import Pick
+from penstock.model.join_bound import AsOf, Bound, Interval, Whole
+from penstock.model.relation import Relation as ModelRelation
+from penstock.model.stateless import Filter, Named, Project, Updates
+from penstock.schema.schema import Field
+
+ROW_KEY = "ROWKEY"
+_DAY = timedelta(days=1)
+_NONE = timedelta(0)
+
+
+def read_relation(relation: Relation, catalog: Catalog, text: SourceText) -> Rows:
+    """Give the rows of FROM."""
+    delay = max(_graces(relation), default=_NONE)
+    return _Reading(catalog, text, delay).read(relation)
+
+
+def _graces(relation: Relation) -> Iterator[timedelta]:
+    """Give how long the joins of FROM wait for late rows, as far as they say it."""
+    for node in nodes_of(relation):
+        if isinstance(node, Within) and node.grace is not None:
+            yield node.grace.delta
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side of a join: its rows, with the value that is compared in a column of its own."""
+
+    rows: Rows
+    on: Typed
+    said: Expression
+
+    @property
+    def held(self) -> str | None:
+        """The column that is compared, where it is one."""
+        return self.on.expr.name if isinstance(self.on.expr, Column) else None
+
+    @property
+    def by_key(self) -> bool:
+        """Whether the key of the rows is compared."""
+        return self.rows.key == (self.held,) or self.held in self.rows.alike
+
+    def relation(self) -> ModelRelation:
+        """Give the rows with the value compared."""
+        source = changes_of(self.rows) if self.rows.table else stream_rows(self.rows).relation
+        wide = Project(source, (*self._columns(), Named(ON, self.on.expr)), "JOIN")
+        if self.rows.table:
+            return wide
+        return Filter(wide, Call("is_not_null", (Column(ON),)), "JOIN")
+
+    def changes(self) -> ModelRelation:
+        """Give the rows of a table with the value compared, those that are gone among them."""
+        gone = Named(GONE, Column(GONE))
+        return Project(
+            self.rows.relation, (*self._columns(), gone, Named(ON, self.on.expr)), "JOIN"
+        )
+
+    def _columns(self) -> tuple[Named, ...]:
+        held = [column.held for column in self.rows.scope.columns]
+        return tuple(Named(name, Column(name)) for name in (*held, ROW_TIME))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    catalog: Catalog
+    text: SourceText
+    delay: timedelta
+
+    def read(self, relation: Relation) -> Rows:
+        match relation:
+            case Source(name):
+                return read_source(
+                    self.catalog.source(name, self.text), name.text, self.text, self.delay
+                )
+            case Aliased(Source(name), alias):
+                return read_source(
+                    self.catalog.source(name, self.text), alias.text, self.text, self.delay
+                )
+            case Join():
+                return self._join(relation)
+            case _:
+                raise self._unlike(relation, "SQL_UNSUPPORTED", "this FROM cannot be run yet")
+
+    def _unlike(self, node: Relation, code: str, fact: str, hint: str = "") -> SqlError:
+        return refused(self.text, code, fact, node.span, hint)
+
+    def _join(self, join: Join) -> Rows:
+        left, right = (_qualified(self.read(side)) for side in (join.left, join.right))
+        if set(left.scope.sources) & set(right.scope.sources):
+            raise self._unlike(
+                join, "SQL_JOIN", "a source is joined twice by one name", "Give it an alias."
+            )
+        one, other = self._condition(join, left, right)
+        self._windows(join, left, right)
+        bound = self._bound(join, one, other)
+        made = _joined(one, other, join, foreign=bound.foreign)
+        if isinstance(bound.bound, Whole):
+            relation = _of_tables(one, other, join, made, foreign=bound.foreign)
+        else:
+            relation = _of_streams(one, other, join, bound)
+        sources = (*left.sources, *right.sources)
+        scope = Scope(made.columns, self.text)
+        table = left.table and right.table
+        return Rows(relation, scope, made.key, sources, table, left.window, alike=made.alike)
+
+    def _windows(self, join: Join, left: Rows, right: Rows) -> None:
+        if (left.window is None) != (right.window is None):
+            raise self._unlike(
+                join, "SQL_JOIN", "keys in windows are joined with keys that are in none"
+            )
+
+    def _condition(self, join: Join, left: Rows, right: Rows) -> tuple[_Side, _Side]:
+        on = join.on
+        if not isinstance(on, Comparison) or on.operator != "=":
+            raise refused(
+                self.text, "SQL_JOIN", "ON is not an equality", on.span, "Write ON a.x = b.y."
+            )
+        for first, second in ((on.left, on.right), (on.right, on.left)):
+            sides = self._sides(left, first), self._sides(right, second)
+            if sides[0] is not None and sides[1] is not None:
+                one, other = _Side(left, sides[0], first), _Side(right, sides[1], second)
+                self._same_type(one, other, on)
+                return one, other
+        # What is wrong with one of them is shown by resolving both where all names are known.
+        both = Resolver(Scope((*left.scope.columns, *right.scope.columns), self.text))
+        both.typed(on)
+        raise refused(
+            self.text,
+            "SQL_JOIN",
+            "ON does not compare one side with the other",
+            on.span,
+            "Let one operand name columns of the left source only, the other of the right one.",
+        )
+
+    def _sides(self, rows: Rows, said: Expression) -> Typed | None:
+        try:
+            return Resolver(rows.scope, self.catalog.types).typed(said)
+        except SqlError as error:
+            if error.code in ("SQL_COLUMN_MISSING", "SQL_SOURCE_MISSING"):
+                return None
+            raise
+
+    def _same_type(self, one: _Side, other: _Side, on: Comparison) -> None:
+        if one.on.type != other.on.type or one.on.type is None:
+            left, right = type_text(one.on.type), type_text(other.on.type)
+            raise refused(
+                self.text, "SQL_JOIN", f"ON compares {left} with {right}", on.span, "Cast one."
+            )
+
+    def _bound(self, join: Join, one: _Side, other: _Side) -> _Bound:
+        """Give what bounds a join; one that cannot be is refused."""
+        within = join.bound if isinstance(join.bound, Within) else None
+        if join.bound is not None and within is None:
+            raise self._unlike(join, "SQL_UNSUPPORTED", "this join cannot be run yet")
+        if not one.rows.table and not other.rows.table:
+            if within is None:
+                raise self._unlike(
+                    join, "SQL_JOIN", "two streams are joined without WITHIN", "Add WITHIN 1 HOUR."
+                )
+            waits = within.grace is not None
+            between = Interval(within.before.delta, within.after.delta)
+            return _Bound(between, eager=not waits, late=_NONE if waits else _DAY)
+        problem = _table_problem(join, one, other)
+        if problem:
+            raise self._unlike(join, "SQL_JOIN", *problem)
+        if not one.rows.table:
+            return _Bound(AsOf())
+        return _Bound(Whole(), foreign=not one.by_key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """What bounds a join, whether it pads at once, and how late rows may be."""
+
+    bound: Bound
+    eager: bool = False
+    late: timedelta = _NONE
+    foreign: bool = False
+
+
+def _table_problem(join: Join, one: _Side, other: _Side) -> tuple[str, str] | None:
+    """Say why a table cannot be joined so, and what to do."""
+    if join.bound is not None:
+        return "WITHIN is given for a table", "Leave it out."
+    if one.rows.table and not other.rows.table:
+        return "a table is joined with a stream", "Let the stream be first."
+    if not other.by_key:
+        return "ON does not compare the key of the right table", "Compare with its key."
+    kept = join.how in ("right", "full")
+    if kept and not (one.rows.table and one.by_key):
+        return f"{join.how.upper()} JOIN of what is no table by its key", "Use INNER or LEFT."
+    return None
+
+
+def _of_streams(one: _Side, other: _Side, join: Join, bound: _Bound) -> ModelRelation:
+    """Join a stream with a stream or a table."""
+    sides = (one, other)
+    left, right = ([column.held for column in side.rows.scope.columns] for side in sides)
+    picks = (
+        Pick(ON, ON, ON),
+        *(Pick(held, left=held) for held in left if held != ROW_KEY),
+        *(Pick(held, right=held) for held in right),
+        Pick("_left_time", left=ROW_TIME),
+        Pick("_right_time", right=ROW_TIME),
+    )
+    model = ModelJoin(
+        one.relation(),
+        other.relation(),
+        ((ON, ON),),
+        join.how,
+        bound.bound,
+        picks,
+        eager=bound.eager,
+        site="JOIN",
+        keep_late=bound.late,
+    )
+    both = Call("greatest", (Column("_left_time"), Column("_right_time")))
+    names = [name for name in model.schema.names if name not in ("_left_time", "_right_time")]
+    named = [Named(name, Column(name)) for name in names]
+    timed = Project(Updates(model, "JOIN"), (*named, Named(ROW_TIME, both)), "JOIN")
+    return _with_row_key(timed, one)
+
+
+def _of_tables(
+    one: _Side, other: _Side, join: Join, made: _Made, *, foreign: bool
+) -> ModelRelation:
+    """Join two tables."""
+    assert one.on.type is not None
+    table = TableJoin(
+        _table_side(one),
+        _table_side(other),
+        join.how,
+        one.on.type,
+        foreign,
+        made.key,  # type: ignore[arg-type]
+    )
+    return _with_row_key(table.relation(), one)
+
+
+def _table_side(side: _Side) -> TableSide:
+    columns = tuple(Field(column.held, column.type) for column in side.rows.scope.columns)
+    return TableSide(side.changes(), columns, side.rows.key)
+
+
+def _with_row_key(relation: ModelRelation, one: _Side) -> ModelRelation:
+    """Let what is compared be a column by a name of its own."""
+    del one
+    same = [
+        Named(name, Column(name)) for name in relation.schema.names if name not in (ON, ROW_KEY)
+    ]
+    return Project(relation, (*same, Named(ROW_KEY, Column(ON))), "JOIN")
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a join gives: its columns, and which of them are its key."""
+
+    columns: tuple[ScopeColumn, ...]
+    key: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+
+
+def _joined(one: _Side, other: _Side, join: Join, *, foreign: bool) -> _Made:
+    left = tuple(column for column in one.rows.scope.columns if column.held != ROW_KEY)
+    columns = (*left, *other.rows.scope.columns)
+    if foreign:
+        return _Made(columns, one.rows.key, one.rows.alike)
+    first, second = (one, other) if join.how != "right" else (other, one)
+    found = (first.held, *_same(first), second.held, *_same(second))
+    alike = tuple(dict.fromkeys(held for held in found if held and held != ROW_KEY))
+    if join.how != "full" and alike and not _synthetic(one):
+        return _Made(columns, (ROW_KEY,), alike)
+    assert one.on.type is not None
+    whole = ScopeColumn("", ROW_KEY, ROW_KEY, one.on.type, key=True)
+    return _Made((whole, *columns), (ROW_KEY,))
+
+
+def _synthetic(side: _Side) -> bool:
+    """Whether the key of a side is one of a join's own already."""
+    return side.held == ROW_KEY
+
+
+def _same(side: _Side) -> tuple[str, ...]:
+    """Give the columns that hold the same as the one compared."""
+    return side.rows.alike if side.held in side.rows.alike else ()
+
+
+def _qualified(rows: Rows) -> Rows:
+    """Let the columns of a source be held with its name before theirs."""
+    if len(rows.sources) > 1:
+        return rows
+    columns = tuple(
+        replace(column, held=f"{column.source}.{column.held}") for column in rows.scope.columns
+    )
+    names = {old.held: new.held for old, new in zip(rows.scope.columns, columns, strict=True)}
+    passed = [name for name in rows.relation.schema.names if name not in names]
+    passed.append(ROW_TIME)
+    exprs = [Named(names[name], Column(name)) for name in names]
+    relation = Project(
+        rows.relation, (*exprs, *(Named(name, Column(name)) for name in passed)), "JOIN"
+    )
+    key = tuple(names[name] for name in rows.key)
+    return replace(rows, relation=relation, scope=Scope(columns, rows.scope.text), key=key)

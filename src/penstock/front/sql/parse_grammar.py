@@ -1,0 +1,33 @@
+"""The grammar, loaded once and only when something is to be read."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from penstock.front.sql.lex_words import GRAMMAR
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+    Branch: TypeAlias = Tree[Token]
+    Child: TypeAlias = Branch | Token | None
+
+STARTS = ("statement", "expression")
+
+
+@cache
+def load_grammar() -> Lark:
+    """Give the parser; making its tables takes about a second."""
+    from lark import Lark  # noqa: PLC0415  # most programs never read SQL
+
+    from penstock.front.sql.lex import SqlLexer  # noqa: PLC0415
+
+    return Lark(
+        GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer=SqlLexer,
+        start=list(STARTS),
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )

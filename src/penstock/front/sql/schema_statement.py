@@ -1,0 +1,220 @@
+"""CREATE STREAM | TABLE with columns: a source that is there already becomes known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from penstock.errors import did_you_mean
+from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.properties import (
+    OF_SOURCES,
+    Properties,
+    key_window,
+    properties_of,
+    record_format,
+)
+from penstock.front.sql.record_kafka import KAFKA_KINDS
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.source import (
+    SYSTEM_COLUMNS,
+    EventTime,
+    RecordFormat,
+    Role,
+    SourceColumn,
+    SqlSource,
+)
+from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree import Span
+from penstock.front.sql.tree_statement import ColumnDefinition, CreateSource
+from penstock.front.sql.types import sql_type, type_text
+from penstock.schema.types import BYTES, STRING, Kind, Type, array_of
+
+_NESTED = (Kind.ARRAY, Kind.MAP, Kind.STRUCT)
+_TIMES = (Kind.INT64, Kind.TIMESTAMP)
+HEADERS_TYPE = array_of(Type(Kind.STRUCT, fields=(("KEY", STRING), ("VALUE", BYTES))))
+
+
+def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
+    """Give the source that a statement describes."""
+    text = statement.source
+    found = properties_of(statement.properties, OF_SOURCES, text)
+    columns = _columns(statement, catalog)
+    keys = [column for column in columns if column.role == "key"]
+    values = [column for column in columns if column.role == "value"]
+    topic = found.get("KAFKA_TOPIC")
+    if topic is None:
+        raise refused(
+            text,
+            "SQL_PROPERTY",
+            "property KAFKA_TOPIC is missing",
+            statement.name.span,
+            "Add WITH (KAFKA_TOPIC='...', ...).",
+        )
+    wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
+    source = SqlSource(
+        statement.name.text,
+        statement.kind,
+        tuple(columns),
+        topic,
+        record_format(found, "KEY", len(keys), _default(catalog, "key", "KAFKA")),
+        record_format(found, "VALUE", len(values), _default(catalog, "value"), wrap=wrap),
+        key_window(found),
+        event_time(found, columns),
+        found.number("PARTITIONS"),
+        read_only=statement.read_only,
+    )
+    check_parts(source, text, statement.name.span)
+    return source
+
+
+def _default(catalog: Catalog, part: str, otherwise: str | None = None) -> RecordFormat | None:
+    name = catalog.setting(f"ksql.persistence.default.format.{part}") or otherwise
+    return None if name is None else RecordFormat(name.upper())
+
+
+def _columns(statement: CreateSource, catalog: Catalog) -> list[SourceColumn]:
+    if not statement.columns:
+        raise refused(
+            statement.source,
+            "SQL_COLUMNS",
+            f'{statement.kind} "{statement.name.text}" has no columns',
+            statement.name.span,
+            "List them: (id STRING KEY, total INT).",
+        )
+    columns = [_column(item, statement, catalog) for item in statement.columns]
+    _once(statement.columns, statement.source)
+    _headers_once(columns, statement)
+    if statement.kind == "table" and not any(column.role == "key" for column in columns):
+        raise refused(
+            statement.source,
+            "SQL_KEY",
+            f'table "{statement.name.text}" has no primary key',
+            statement.name.span,
+            "Mark the columns that tell its rows apart: id STRING PRIMARY KEY.",
+        )
+    return columns
+
+
+def _column(item: ColumnDefinition, statement: CreateSource, catalog: Catalog) -> SourceColumn:
+    text, kind = statement.source, statement.kind
+    name = item.name.text
+    if name in SYSTEM_COLUMNS:
+        raise refused(
+            text,
+            "SQL_COLUMN_NAME",
+            f'column "{name}" is one of the system\'s',
+            item.span,
+            "Rename it.",
+        )
+    if (item.role == "key" and kind == "table") or (
+        item.role == "primary key" and kind == "stream"
+    ):
+        right = "PRIMARY KEY" if kind == "table" else "KEY"
+        raise refused(
+            text,
+            "SQL_KEY",
+            f'column "{name}" of a {kind} is marked {item.role.upper()}',
+            item.span,
+            f"Mark it {right}.",
+        )
+    type_ = sql_type(item.type, catalog.types, text)
+    role: Role = "key" if item.role == "primary key" else item.role
+    wanted = {"headers": HEADERS_TYPE, "header": BYTES}.get(role, type_)
+    if type_ != wanted:
+        raise refused(
+            text,
+            "SQL_HEADERS",
+            f'column "{name}" of headers is {type_text(type_)}',
+            item.span,
+            f"Its type must be {type_text(wanted)}.",
+        )
+    return SourceColumn(name, type_, role, item.header)
+
+
+def _once(columns: Sequence[ColumnDefinition], text: SourceText) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.text in seen:
+            raise refused(
+                text,
+                "SQL_COLUMN_TWICE",
+                f'column "{column.name.text}" is there twice',
+                column.span,
+                "Give one of them another name.",
+            )
+        seen.add(column.name.text)
+
+
+def _headers_once(columns: Iterable[SourceColumn], statement: CreateSource) -> None:
+    named = [(c.role, c.header) for c in columns if c.role in ("headers", "header")]
+    whole = [item for item in named if item[0] == "headers"]
+    if len(set(named)) < len(named) or (whole and len(named) > 1):
+        raise refused(
+            statement.source,
+            "SQL_HEADERS",
+            f'"{statement.name.text}" has the same headers in two columns',
+            statement.name.span,
+            "Take all headers in one column, or each by its name once.",
+        )
+
+
+def event_time(found: Properties, columns: Sequence[SourceColumn]) -> EventTime | None:
+    """Give the column of TIMESTAMP, which must be one that tells a time."""
+    said = found.get("TIMESTAMP")
+    if said is None:
+        return None
+    names = {column.name: column for column in columns}
+    column = names.get(said.strip("`")) or names.get(said.upper())
+    pattern = found.get("TIMESTAMP_FORMAT")
+    if column is None:
+        hint = did_you_mean(said.upper(), names) or f"The columns: {', '.join(names)}."
+        raise found.refused("TIMESTAMP", f'names a column "{said}" that is not there', hint)
+    fits = column.type.kind is Kind.STRING if pattern else column.type.kind in _TIMES
+    if not fits:
+        raise found.refused(
+            "TIMESTAMP",
+            f'names column "{column.name}" of type {type_text(column.type)}',
+            "Take BIGINT or TIMESTAMP, or STRING with a TIMESTAMP_FORMAT.",
+        )
+    return EventTime(column.name, pattern)
+
+
+def check_parts(source: SqlSource, text: SourceText, span: Span) -> None:
+    """Refuse columns that the format of their part cannot hold."""
+    if source.is_table and source.key_format.name == "NONE":
+        raise refused(
+            text,
+            "SQL_FORMAT",
+            f'table "{source.name}" has no format for keys',
+            span,
+            "Give KEY_FORMAT.",
+        )
+    for part, format_, columns in (
+        ("key", source.key_format, source.keys),
+        ("value", source.value_format, source.values),
+    ):
+        problem = _misfit(format_, columns, part)
+        if problem:
+            raise refused(
+                text,
+                "SQL_FORMAT",
+                f'the {part} of "{source.name}" {problem}',
+                span,
+                "Use another format.",
+            )
+
+
+def _misfit(format_: RecordFormat, columns: Sequence[SourceColumn], part: str) -> str:
+    kinds = [column.type.kind for column in columns]
+    if format_.name == "KAFKA":
+        if len(columns) > 1:
+            return f"has {len(columns)} columns, and the format KAFKA holds one"
+        if kinds and kinds[0] not in KAFKA_KINDS:
+            return f"is of type {type_text(columns[0].type)}, which the format KAFKA does not have"
+    if format_.name == "NONE" and columns:
+        return "has columns, and the format NONE holds none"
+    if format_.name == "DELIMITED" and any(kind in _NESTED for kind in kinds):
+        return "has a column of a nested type, which the format DELIMITED does not have"
+    if part == "key" and any(column.type.holds(Kind.MAP) for column in columns):
+        return "has a column that holds a MAP, which keys cannot"
+    return ""

@@ -1,0 +1,95 @@
+"""The columns that the expressions of a query can name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from penstock.errors import SqlError, did_you_mean
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree import Name
+from penstock.front.sql.tree_expression import Column
+from penstock.schema.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeColumn:
+    """A column of a source under the name `source`; rows hold it as `held`."""
+
+    source: str
+    name: str
+    held: str
+    type: Type
+    system: bool = False
+    key: bool = False
+    """Whether it is a part of the key of its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Columns in order; those of the system are found by name, and are no part of `*`."""
+
+    columns: tuple[ScopeColumn, ...]
+    text: SourceText
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources, each once."""
+        return tuple(dict.fromkeys(column.source for column in self.columns))
+
+    def shown(self, source: Name | None = None) -> tuple[ScopeColumn, ...]:
+        """Give the columns of `*`, or of `source.*`."""
+        if source is not None and source.text not in self.sources:
+            raise refused(
+                self.text,
+                "SQL_SOURCE_MISSING",
+                f'"{source.text}" is none of the sources here',
+                source.span,
+                did_you_mean(source.text, self.sources) or f"There are: {', '.join(self.sources)}.",
+            )
+        wanted = self.sources if source is None else (source.text,)
+        return tuple(c for c in self.columns if not c.system and c.source in wanted)
+
+    def find(self, column: Column) -> ScopeColumn | None:
+        """Give what a name stands for; none where nothing has it, and a name of two is refused."""
+        found = [
+            known
+            for known in self.columns
+            if known.name == column.name.text
+            and (column.source is None or known.source == column.source.text)
+        ]
+        if len(found) > 1:
+            raise refused(
+                self.text,
+                "SQL_COLUMN_AMBIGUOUS",
+                f'column "{column.name.text}" is in {_and(known.source for known in found)}',
+                column.span,
+                f"Say which: {found[0].source}.{column.name.text}.",
+            )
+        return found[0] if found else None
+
+    def missing(self, column: Column) -> SqlError:
+        """Give the error of a name that nothing has."""
+        names = sorted({known.name for known in self.columns if not known.system})
+        whole = column.name.text if column.source is None else _dotted(column)
+        return refused(
+            self.text,
+            "SQL_COLUMN_MISSING",
+            f'column "{whole}" does not exist',
+            column.span,
+            did_you_mean(column.name.text, names) or f"The columns: {', '.join(names)}.",
+        )
+
+    def without(self, held: Sequence[str]) -> Scope:
+        """Give the scope without some columns."""
+        return Scope(tuple(c for c in self.columns if c.held not in held), self.text)
+
+
+def _dotted(column: Column) -> str:
+    assert column.source is not None
+    return f"{column.source.text}.{column.name.text}"
+
+
+def _and(names: Iterable[str]) -> str:
+    return " and ".join(names)

@@ -1,0 +1,238 @@
+"""Statements carried out: what each does to the catalog, and what is to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from penstock.errors import SqlError
+from penstock.front.sql import tree_statement as tree
+from penstock.front.sql.alter import altered, check_replacement
+from penstock.front.sql.asking import Asked, asked
+from penstock.front.sql.assertion import Expected, check_source, expected
+from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.insert import Inserted, inserted
+from penstock.front.sql.query import resolved
+from penstock.front.sql.refusal import refused
+from penstock.front.sql.schema_statement import created_source
+from penstock.front.sql.sink import Result, Target, new_source, written
+from penstock.front.sql.source import SqlSource
+from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree import Name
+from penstock.front.sql.types import sql_type
+from penstock.model.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A query that runs on and writes to a source."""
+
+    id: str
+    plan: Plan
+    reads: tuple[SqlSource, ...]
+    writes: SqlSource
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A statement that only changed what is known."""
+
+    words: str
+
+
+Outcome: TypeAlias = Started | Asked | Inserted | Expected | Done
+
+
+class Session:
+    """Carries out statements, one after the other, with one catalog."""
+
+    def __init__(self, catalog: Catalog | None = None) -> None:
+        self.catalog = catalog or Catalog()
+        self._queries = 0
+
+    def execute(self, statement: tree.Statement) -> Outcome:
+        """Carry out a statement; one that cannot be is refused and changes nothing."""
+        carry_out = _STATEMENTS.get(type(statement))
+        if carry_out is None:
+            raise _refused(statement, "SQL_UNSUPPORTED", "this statement cannot be run here")
+        return carry_out(self, statement)
+
+    def create(self, statement: tree.CreateSource) -> Outcome:
+        """Make a source known."""
+        if self._there(statement):
+            return Done(f"{statement.name.text} exists already")
+        made = created_source(statement, self.catalog)
+        old = self.catalog.get(made.name)
+        check_replacement(old, made, statement.name, statement.source)
+        self.catalog.put(made)
+        return Done(f"{statement.kind} {statement.name.text} created")
+
+    def create_as(self, statement: tree.CreateAs) -> Outcome:
+        """Start a query that makes a source."""
+        if self._there(statement):
+            return Done(f"{statement.name.text} exists already")
+        text = statement.source
+        result = resolved(statement.query, self.catalog, text)
+        _same_kind(result, statement)
+        target = Target(statement.name, statement.kind, statement.properties, text)
+        made = new_source(result, target, self.catalog)
+        check_replacement(self.catalog.get(made.name), made, statement.name, text)
+        self.catalog.put(made)
+        short = "CSAS" if statement.kind == "stream" else "CTAS"
+        return self._started(f"{short}_{made.name}", result, made)
+
+    def insert_select(self, statement: tree.InsertSelect) -> Outcome:
+        """Start a query that writes to a source that is there."""
+        text = statement.source
+        target = self.catalog.source(statement.name, text)
+        result = resolved(statement.query, self.catalog, text)
+        _fits(result, target, statement)
+        return self._started(f"INSERTQUERY_{target.name}", result, target)
+
+    def insert_values(self, statement: tree.InsertValues) -> Outcome:
+        """Give the records of rows."""
+        target = self.catalog.source(statement.name, statement.source)
+        return inserted(statement, target, self.catalog)
+
+    def ask(self, statement: tree.QueryStatement) -> Outcome:
+        """Give the plan that answers a question."""
+        return asked(statement.query, self.catalog, statement.source)
+
+    def alter(self, statement: tree.AlterSource) -> Outcome:
+        """Add columns to a source."""
+        self.catalog.put(altered(statement, self.catalog))
+        return Done(f"{statement.name.text} altered")
+
+    def assert_source(self, statement: tree.AssertSource) -> Outcome:
+        """Refuse a source that is not as it is said to be."""
+        check_source(statement, self.catalog)
+        return Done(f"{statement.name.text} is as asserted")
+
+    def assert_values(self, statement: tree.AssertValues) -> Outcome:
+        """Give what the next record of a source must be."""
+        return expected(statement, self.catalog)
+
+    def drop(self, statement: tree.DropSource) -> Outcome:
+        """Forget a source that nothing reads."""
+        if statement.if_exists and self.catalog.get(statement.name.text) is None:
+            return Done(f"{statement.name.text} does not exist")
+        found = self.catalog.source(statement.name, statement.source)
+        readers = self.catalog.readers(found.name)
+        if found.kind != statement.kind:
+            raise _refused(statement, "SQL_SOURCE_KIND", f'"{found.name}" is a {found.kind}')
+        if readers:
+            raise _refused(
+                statement, "SQL_SOURCE_READ", f'"{found.name}" is read by {", ".join(readers)}'
+            )
+        self.catalog.drop(found.name)
+        return Done(f"{found.name} dropped")
+
+    def create_type(self, statement: tree.CreateType) -> Outcome:
+        """Give a type a name."""
+        name = statement.name.text
+        if name in self.catalog.types and not statement.if_not_exists:
+            raise _refused(statement, "SQL_TYPE_EXISTS", f'type "{name}" exists already')
+        if name not in self.catalog.types:
+            found = sql_type(statement.type, self.catalog.types, statement.source)
+            self.catalog.put_type(name, found)
+        return Done(f"type {name} created")
+
+    def drop_named(self, statement: tree.DropNamed) -> Outcome:
+        """Forget a type."""
+        name = statement.name.text
+        if statement.what != "type":
+            raise _refused(
+                statement, "SQL_UNSUPPORTED", f"a {statement.what} cannot be dropped here"
+            )
+        if name in self.catalog.types:
+            self.catalog.drop_type(name)
+        elif not statement.if_exists:
+            raise _refused(statement, "SQL_TYPE", f'type "{name}" does not exist')
+        return Done(f"type {name} dropped")
+
+    def set(self, statement: tree.SetProperty) -> Outcome:
+        """Remember a setting."""
+        self.catalog.settings[statement.name] = statement.value
+        return Done(f"{statement.name} set")
+
+    def unset(self, statement: tree.UnsetProperty) -> Outcome:
+        """Forget a setting."""
+        self.catalog.settings.pop(statement.name, None)
+        return Done(f"{statement.name} unset")
+
+    def _there(self, statement: tree.CreateSource | tree.CreateAs) -> bool:
+        """Whether a source need not be made, since it is there and may be."""
+        found = self.catalog.get(statement.name.text)
+        if found is None or statement.or_replace:
+            return False
+        if statement.if_not_exists:
+            return True
+        raise refused(
+            statement.source,
+            "SQL_SOURCE_EXISTS",
+            f'{found.kind} "{found.name}" exists already',
+            statement.name.span,
+            "Use CREATE OR REPLACE, IF NOT EXISTS, or another name.",
+        )
+
+    def _started(self, name: str, result: Result, target: SqlSource) -> Started:
+        reads = result.rows.sources
+        for source in reads:
+            self.catalog.note_reader(source.name, target.name)
+        query = f"{name}_{self._queries}"
+        self._queries += 1
+        return Started(query, written(result, target, query), reads, target)
+
+
+def _same_kind(result: Result, statement: tree.CreateAs) -> None:
+    made = "table" if result.table else "stream"
+    if made != statement.kind:
+        raise _refused(
+            statement,
+            "SQL_SOURCE_KIND",
+            f'the query of {statement.kind} "{statement.name.text}" gives a {made}',
+            f"Write CREATE {made.upper()} ... AS.",
+        )
+
+
+def _fits(result: Result, target: SqlSource, statement: tree.InsertSelect) -> None:
+    if result.table or target.is_table:
+        raise _refused(statement, "SQL_INSERT", "INSERT INTO is for streams only")
+    if target.read_only:
+        raise _refused(statement, "SQL_INSERT", f'"{target.name}" is read only')
+    mine = {(c.name, c.type, c.role) for c in result.columns}
+    others = {(c.name, c.type, c.role) for c in target.columns}
+    if mine != others:
+        raise _refused(
+            statement,
+            "SQL_INSERT",
+            f'the query does not give the columns of "{target.name}"',
+            "Select the same names and types, and the same key.",
+        )
+
+
+def _refused(statement: tree.Statement, code: str, fact: str, hint: str = "") -> SqlError:
+    source: SourceText = statement.source
+    name = getattr(statement, "name", None)
+    span = name.span if isinstance(name, Name) else statement.span
+    return refused(source, code, fact, span, hint)
+
+
+_STATEMENTS: Mapping[type, Callable[[Session, Any], Outcome]] = {
+    tree.CreateSource: Session.create,
+    tree.CreateAs: Session.create_as,
+    tree.InsertSelect: Session.insert_select,
+    tree.InsertValues: Session.insert_values,
+    tree.QueryStatement: Session.ask,
+    tree.AlterSource: Session.alter,
+    tree.AssertSource: Session.assert_source,
+    tree.AssertValues: Session.assert_values,
+    tree.DropSource: Session.drop,
+    tree.CreateType: Session.create_type,
+    tree.DropNamed: Session.drop_named,
+    tree.SetProperty: Session.set,
+    tree.UnsetProperty: Session.unset,
+    tree.Define: lambda _, __: Done("defined"),
+    tree.Undefine: lambda _, __: Done("undefined"),
+}

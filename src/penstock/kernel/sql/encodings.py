@@ -1,0 +1,82 @@
+"""Texts and numbers as bytes, and back."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from penstock.kernel.functions.argument import Lowering
+from penstock.kernel.sql.rows import by_row
+
+_SIGNED = re.compile(r"(?s)^(?:0x(.*)|[xX]'(.*)')$")
+
+
+def _hex_bytes(text: str) -> bytes:
+    """Read 0x1A, X'1A' or 1A; only the first may have an odd number of digits."""
+    found = _SIGNED.match(text)
+    digits = text
+    if found is not None and found[1] is not None:
+        digits = found[1].zfill(len(found[1]) + len(found[1]) % 2)
+    elif found is not None:
+        digits = found[2]
+    if not re.fullmatch("[0-9a-fA-F]*", digits):
+        raise ValueError
+    return bytes.fromhex(digits)
+
+
+def _base64_bytes(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4))
+
+
+_READ: Mapping[str, Callable[[str], bytes]] = {
+    "hex": _hex_bytes,
+    "utf8": lambda text: text.encode(),
+    "ascii": lambda text: text.encode("ascii", errors="replace"),
+    "base64": _base64_bytes,
+}
+_WRITE: Mapping[str, Callable[[bytes], str]] = {
+    "hex": lambda value: value.hex(),
+    "utf8": lambda value: value.decode("utf8", errors="replace"),
+    # Java has one sign for each byte that is not of the seven bits.
+    "ascii": lambda value: value.decode("ascii", errors="replace"),
+    "base64": lambda value: base64.b64encode(value).decode(),
+}
+
+
+def _encode(text: str, source: str, target: str) -> str | None:
+    if source.lower() == target.lower():
+        return None
+    return _WRITE[target.lower()](_READ[source.lower()](text))
+
+
+def _to_bytes(text: str, encoding: str) -> bytes:
+    return _READ[encoding.lower()](text)
+
+
+def _from_bytes(value: bytes, encoding: str) -> str:
+    text = _WRITE[encoding.lower()](value)
+    return text.upper() if encoding.lower() == "hex" else text
+
+
+_ORDERS = {"BIG_ENDIAN": ">", "LITTLE_ENDIAN": "<"}
+
+
+def _number(form: str, value: bytes, order: str = "BIG_ENDIAN") -> int | float | None:
+    try:
+        (number,) = struct.unpack(_ORDERS[order.upper()] + form, value)
+    except struct.error:
+        return None
+    return number  # type: ignore[no-any-return]
+
+
+ENCODINGS: Mapping[str, Lowering] = {
+    "encode": by_row(_encode),
+    "to_bytes": by_row(_to_bytes),
+    "from_bytes": by_row(_from_bytes),
+    "int_from_bytes": by_row(partial(_number, "i")),
+    "bigint_from_bytes": by_row(partial(_number, "q")),
+    "double_from_bytes": by_row(partial(_number, "d")),
+}

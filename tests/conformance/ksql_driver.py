@@ -1,0 +1,52 @@
+"""Records of a case in the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from penstock.front.sql.insert import Inserted
+from penstock.front.sql.record import Part
+from penstock.front.sql.source import ROW_TIME, SqlSource
+from penstock.kernel.expression import lower
+from penstock.log.record import Record
+from penstock.model.expr import Expr
+from penstock.schema.schema import Field, Schema
+from penstock.schema.types import INT32
+from penstock.testing.driver import TestDriver
+from tests.conformance.ksql_codec import Sent
+
+
+def as_record(record: Sent) -> Record:
+    """Give a record as the log would."""
+    return Record(record.topic, 0, 0, record.timestamp, record.key, record.value, record.headers)
+
+
+def pushed(driver: TestDriver, record: Sent, writes: SqlSource) -> list[Sent]:
+    """Give what comes of a record."""
+    driver.push(record.topic, [as_record(record)])
+    return [
+        Sent(writes.topic, row["_key"], row["value"], row["_time"])
+        for row in driver.take(writes.topic)
+    ]
+
+
+def inserted_records(outcome: Inserted) -> Iterator[Sent]:
+    """Give the records of INSERT INTO ... VALUES."""
+    source = outcome.source
+    empty = dict.fromkeys(column.name for column in source.columns)
+    for typed in outcome.rows:
+        values = {name: constant(item.expr) for name, item in typed.items()}
+        row = {**empty, **values}
+        key = Part(source.key_format, source.keys).write(row)
+        value = Part(source.value_format, source.values).write(row)
+        yield Sent(source.topic, key, value, values.get(ROW_TIME) or 0)
+
+
+def constant(expr: Expr) -> Any:  # noqa: ANN401
+    """Give the value of an expression of nothing."""
+    known = Schema((Field("_", INT32),))
+    frame = pl.DataFrame({"_": [0]}, schema={"_": pl.Int32})
+    return frame.select(lower(expr, known).alias("it")).row(0)[0]
