@@ -14,6 +14,7 @@ NAMES = (
     "wake",
     "clients",
     "codecs",
+    "formats",
     "spark_read",
     "windowed",
     "state_size",

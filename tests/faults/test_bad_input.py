@@ -459,7 +459,7 @@ def of_another(blob: bytes) -> bytes:
         (damaged, "STATE_UNREADABLE"),
         (lambda blob: blob[: len(blob) // 2], "STATE_UNREADABLE"),
         (lambda _: b"", "STATE_UNREADABLE"),
-        (of_another, "STATE_FOREIGN"),
+        (of_another, "CHECKPOINT_PROGRAM"),
     ],
     ids=["bit flip", "cut", "empty", "foreign"],
 )
