@@ -25,8 +25,11 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=10_000)
 hypothesis.settings.load_profile("default")
 
 
-_WHOLE_PROGRAMS = ("requirements", "conformance")
-"""Tests of whole programs, too many for the fast loop."""
+_WHOLE_PROGRAMS = (
+    *("bench", "cli", "conformance", "contract", "doctor", "examples", "faults", "inline"),
+    *("jobs", "properties", "requirements", "serve", "sql", "testing"),
+)
+"""Tests of whole programs, of processes and of commands: too many for the fast loop."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

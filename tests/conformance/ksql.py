@@ -14,12 +14,15 @@ from typing import Any
 
 from tests.conformance.ksql_case import Case, load_judge, read_cases
 from tests.conformance.ksql_run import verdict
+from tests.conformance.runner import Engine
 
 Report = dict[str, dict[str, dict[str, Any]]]
 PARTS = ("families", "quirk", "limit")
 
 
-def run_cases(cases: Iterable[Case]) -> tuple[Report, Mapping[str, str]]:
+def run_cases(
+    cases: Iterable[Case], engine: Engine = "driver"
+) -> tuple[Report, Mapping[str, str]]:
     """Run cases; give the counts by family, and why those failed that did."""
     judge = load_judge()
     report: Report = {part: {} for part in PARTS}
@@ -29,7 +32,7 @@ def run_cases(cases: Iterable[Case]) -> tuple[Report, Mapping[str, str]]:
         entry = report[part].setdefault(family, {"required": 0, "passed": 0, "failed": []})
         entry["required"] += 1
         try:
-            wrong = verdict(case, judge)
+            wrong = verdict(case, judge, engine)
         except Exception as error:  # noqa: BLE001  # a crash is a failure of its case alone
             wrong = f"crashed: {type(error).__name__}: {error}"
         if wrong:
@@ -58,18 +61,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("cases", type=Path)
     parser.add_argument("--engine", choices=("driver", "spark"), default="driver")
     parser.add_argument("--family")
+    parser.add_argument("--id", action="append", help="only this case; may be given again")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--reasons", action="store_true", help="say why cases failed")
     given = parser.parse_args(arguments)
-    if given.engine == "spark":
-        print("these cases do not run on Spark yet", file=sys.stderr)
-        return 2
     cases = [
         case
         for case in read_cases(given.cases)
-        if given.family is None or case.entry[1] == given.family
+        if (given.family is None or case.entry[1] == given.family)
+        and (given.id is None or case.id in given.id)
     ]
-    report, reasons = run_cases(cases)
+    report, reasons = run_cases(cases, given.engine)
     if given.reasons:
         for case in cases:
             if case.id in reasons:

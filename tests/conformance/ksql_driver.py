@@ -28,9 +28,13 @@ def pushed(driver: TestDriver, record: Sent, writes: SqlSource) -> list[Sent]:
     """Give what comes of a record."""
     driver.push(record.topic, [as_record(record)])
     return [
-        Sent(writes.topic, row["_key"], row["value"], row["_time"])
+        Sent(writes.topic, row["_key"], row["value"], row["_time"], _headers(row["_headers"]))
         for row in driver.take(writes.topic)
     ]
+
+
+def _headers(found: list[dict[str, Any]] | None) -> tuple[tuple[str, bytes | None], ...]:
+    return tuple((item["key"], item["value"]) for item in found or [])
 
 
 def inserted_records(outcome: Inserted) -> Iterator[Sent]:

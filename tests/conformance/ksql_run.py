@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from penstock.errors import PenstockError
@@ -18,23 +18,30 @@ from tests.conformance.ksql_case import Case, Judge, Tree
 from tests.conformance.ksql_codec import Sent, plain_tree, sent, told
 from tests.conformance.ksql_driver import as_record, inserted_records, pushed
 from tests.conformance.ksql_script import run_script
+from tests.conformance.ksql_spark import fed_on_spark
+from tests.conformance.runner import Engine
 
 Batch = list[dict[str, Any]]
+_MODES: Mapping[Engine, str] = {"driver": "exact", "spark": "collapsed"}
 
 
-def verdict(case: Case, judge: Judge) -> str:
-    """Run a case; give what is wrong with it, which is nothing where it passes."""
+def verdict(case: Case, judge: Judge, engine: Engine = "driver") -> str:
+    """Run a case; give what is wrong with it, which is nothing where it passes.
+
+    In the driver every record is a batch, and results must come in order. On Spark all are one
+    batch: streams must have the same records, and tables come to the same.
+    """
     try:
         if case.tree["kind"] == "sql":
             wrong = run_script(case.tree)
             return "" if bool(wrong) == case.wrong else wrong or _unrefused(case)
-        stage = Stage(case.tree)
+        stage = Stage(case.tree, engine)
         stage.run()
     except PenstockError as error:
         return "" if case.wrong else f"{type(error).__name__} {error}"
     if case.wrong:
         return _unrefused(case)
-    complaints = judge(case.tree, stage.batches, "exact", "strict")
+    complaints = judge(case.tree, stage.batches, _MODES[engine], "strict")
     return "; ".join([*complaints, *wrong_answers(case.tree, stage.answers)])
 
 
@@ -45,8 +52,9 @@ def _unrefused(case: Case) -> str:
 class Stage:
     """The topics of one case, and what was written to them."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, engine: Engine = "driver") -> None:
         self._tree = tree
+        self._engine = engine
         settings = {name: str(item) for name, item in tree["properties"].items()}
         self.session = Session(Catalog(settings))
         self._queries: list[Started] = []
@@ -86,6 +94,11 @@ class Stage:
             self.batches.append([told(record, outcome.source)])
 
     def _feed(self, query: Started) -> None:
+        if self._engine == "spark":
+            written = fed_on_spark(query, self._read(query.reads))
+            self.batches.append([told(item, query.writes) for item in written])
+            self._records += written
+            return
         driver = TestDriver(query.plan)
         made: list[Sent] = []
         for record in self._read(query.reads):

@@ -79,7 +79,7 @@ class _Script:
 
 
 def _row(record: Sent, wanted: Expected) -> dict[str, Any]:
-    given = {
+    given: dict[str, Any] = {
         "_key": record.key,
         "value": record.value,
         "_timestamp": record.timestamp,

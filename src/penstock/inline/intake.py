@@ -142,15 +142,18 @@ class Intake:
 def _columns(scan: Scan) -> tuple[str, ...]:
     if scan.stream.format is not None:
         return RECORD_COLUMNS
-    return (*needed_columns(scan), *((WEIGHT,) if scan.stream.changelog else ()))
+    # The partition is known, and is no column of records.
+    needed = (name for name in needed_columns(scan) if name != PARTITION)
+    return (*needed, *((WEIGHT,) if scan.stream.changelog else ()))
 
 
 def _rows(records: pa.Table, scan: Scan, partition: int) -> Frame:
     frame = pl.from_arrow(records)
     assert isinstance(frame, pl.DataFrame)
     frame = frame.with_columns(
+        pl.col(TIMESTAMP_COLUMN).cast(pl.Int64),
         pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
         pl.lit(partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
-    ).drop(TIMESTAMP_COLUMN)
+    )
     frame = without_tombstones(frame, scan.stream)
     return frame.select(taken_columns(scan, frame))

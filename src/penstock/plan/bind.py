@@ -13,6 +13,10 @@ from penstock.schema.binding import Bindings, Bound
 _UNBOUND = Bound()
 
 
+_OF_RECORDS = {"_key", "value", "_timestamp", "_headers", "_partition", "_offset"}
+"""Columns that every record of a topic of bytes has."""
+
+
 def bind(program: Plan, bindings: Bindings) -> Plan:
     """Give a program whose streams and sinks have the formats of their topics."""
     if not bindings:
@@ -36,9 +40,8 @@ def _bound_step(relation: Relation, bindings: Bindings) -> Relation:
 
 def _raw(stream: Stream) -> bool:
     """Whether the program asks for bytes as they are."""
-    return stream.columns.names in (("_key", "value"), ("value",)) and all(
-        field.type.kind == "bytes" for field in stream.columns.fields
-    )
+    known = {field.name: field.type.kind for field in stream.columns.fields}
+    return known.get("value") == "bytes" and set(known) <= _OF_RECORDS
 
 
 def _bound_sink(sink: Sink, relation: Relation, bindings: Bindings) -> Sink:

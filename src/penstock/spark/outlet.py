@@ -26,6 +26,7 @@ from penstock.kernel.settle import settle
 from penstock.log.port import Log
 from penstock.log.record import (
     DELETED_COLUMN,
+    HEADERS_COLUMN,
     KEY_COLUMN,
     PARTITION_COLUMN,
     TIMESTAMP_COLUMN,
@@ -79,6 +80,8 @@ class Outlet:
     """Whether key and value are bytes as they are: the topic has no schema."""
     writing: Writing | None = None
     """How rows are written where the topic has no schema and they have."""
+    headers: bool = False
+    """Whether the rows of a topic of bytes have a column of headers."""
 
     @property
     def untyped(self) -> bool:
@@ -109,7 +112,8 @@ class Outlet:
     def columns(self) -> list[str]:
         """The columns of a frame that its records are made of."""
         control = [TIME] if self._timed else []
-        return [*self._own, *control, *([WEIGHT] if self.upsert else [])]
+        headers = [HEADERS_COLUMN] if self.headers else []
+        return [*self._own, *headers, *control, *([WEIGHT] if self.upsert else [])]
 
     def _records(
         self, frame: Frame, clock: int, codecs: CodecCache | None
@@ -126,8 +130,10 @@ class Outlet:
             assert codecs is not None
             return self._written(frame, frame.select(added), codecs)
         values = [pl.when(there).then(pl.col(name)).alias(name) for name in self.schema.names]
-        chosen = frame.select(*(values if self.upsert else self.schema.names), *added)
-        return chosen.to_arrow(compat_level=pl.CompatLevel.oldest()), None
+        headers = [HEADERS_COLUMN] if self.headers else []
+        chosen = frame.select(*(values if self.upsert else self.schema.names), *headers, *added)
+        table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return _with_headers(table) if self.headers else table, None
 
     def _stamp(self, clock: int) -> pl.Expr:
         if not self._timed:
@@ -192,6 +198,14 @@ class Outlet:
     @cached_property
     def _is_letters(self) -> bool:
         return self.target.startswith(dead_target(""))
+
+
+def _with_headers(table: pa.Table) -> pa.Table:
+    """Give headers the type that the log has for them; none of them is null."""
+    place = table.column_names.index(HEADERS_COLUMN)
+    headers = table.column(HEADERS_COLUMN).to_pylist()
+    listed = pa.array([item or None for item in headers], HEADERS_TYPE)
+    return table.set_column(place, HEADERS_COLUMN, listed)
 
 
 def _routed(log: Log, topic: str, table: pa.Table) -> Iterator[Routed]:

@@ -9,6 +9,7 @@ from penstock.kernel.letter import LATE_COLUMNS
 from penstock.kernel.parcel import dead_target, late_target
 from penstock.kernel.port import WEIGHT
 from penstock.log.port import Log
+from penstock.log.record import HEADERS_COLUMN
 from penstock.log.rows import BYTES_SCHEMA, value_schema
 from penstock.log.topic import Topic, TopicConfig
 from penstock.model.physical import Output, Physical, Stateful
@@ -80,6 +81,7 @@ def _of_output(output: Output) -> Iterator[Outlet]:
             sink.upsert,
             sink.raw,
             _writing(sink, columns),
+            headers=sink.raw and HEADERS_COLUMN in columns.names,
         )
     if sink.late_topic:
         yield Outlet(late_target(output.id), sink.late_topic, plain_columns(LATE_COLUMNS))

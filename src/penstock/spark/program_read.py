@@ -82,14 +82,21 @@ def _opened(dispatch: Dispatch, log: Log, found: Range) -> Iterator[Opened]:
 
 def _columns(scan: Scan, log: Log, topic: str) -> list[pa.Field]:
     """Give what is read of a topic with columns."""
-    columns = needed_columns(scan)
-    fields = [pa.field(name, arrow_type(scan.stream.columns.field(name).type)) for name in columns]
+    always = (OFFSET_COLUMN, TIMESTAMP_COLUMN, PARTITION)
+    columns = [name for name in needed_columns(scan) if name not in always]
+    fields = [pa.field(name, _type(scan.stream, name)) for name in columns]
     if scan.stream.changelog:
         fields.append(pa.field(WEIGHT, pa.int32()))
     if log.topic(topic).schema is not None:
         fields.append(pa.field(DELETED_COLUMN, pa.bool_()))
         fields += [pa.field(KEY_COLUMN, pa.binary())] if scan.stream.key else []
     return [*fields, pa.field(OFFSET_COLUMN, pa.int64()), _TIMESTAMP]
+
+
+def _type(stream: Stream, name: str) -> pa.DataType:
+    return (
+        HEADERS_TYPE if name == HEADERS_COLUMN else arrow_type(stream.columns.field(name).type)
+    )
 
 
 def _records() -> list[pa.Field]:
@@ -122,7 +129,11 @@ def _frame(table: pa.Table, stream: Stream, partition: int) -> Frame:
     frame = pl.from_arrow(table, rechunk=False)
     assert isinstance(frame, pl.DataFrame)
     frame = without_tombstones(frame, stream)
-    return frame.with_columns(
+    stamped = frame.with_columns(
+        pl.col(TIMESTAMP_COLUMN).cast(pl.Int64),
         pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
         pl.lit(partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
-    ).drop(TIMESTAMP_COLUMN)
+    )
+    # A program that asks for records as they are may ask for their times, too.
+    asked = TIMESTAMP_COLUMN in stream.columns.names
+    return stamped if asked else stamped.drop(TIMESTAMP_COLUMN)

@@ -68,3 +68,22 @@ def test_lists_and_structs_can_be_collected(retracts: bool) -> None:
     )
     (found,) = fold.result(fold.fold(rows, ["key"]), ["key"]).select("lists", "structs").rows()
     assert found == ([[1], [2, None]], [{"a": 1}, {"a": 2}, {"a": 1}])
+
+
+@pytest.mark.parametrize("retracts", [False, True])
+def test_only_so_many_values_are_kept_where_so_many_are_asked_for(retracts: bool) -> None:
+    rows = rows_of(3, 1, 3, 2)
+    asked = [
+        measure("collect_list", "n", "first", first=2),
+        measure("collect_list", "n", "last", last=3),
+        measure("collect_set", "n", "set", first=2),
+    ]
+    assert folded(rows, *asked, retracts=retracts) == [([3, 1], [1, 3, 2], [3, 1])]
+    fold = fold_of(*asked, retracts=retracts)
+    parts = [fold.fold(frame_of([row]), BY) for row in rows]
+    assert table_of(fold, fold.merge(parts, BY)) == {("a", 0, 10): (4, [3, 1], [1, 3, 2], [3, 1])}
+
+
+def test_what_is_taken_back_makes_room_for_a_later_value() -> None:
+    first = measure("collect_list", "n", "first", first=2)
+    assert folded(rows_of(1, 2, 3, -1), first, retracts=True) == [[2, 3]]

@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 
+from penstock.front.sql.functions.tables import resolve_table_function
+from penstock.kernel.columns import from_rows
+from penstock.kernel.expression import lower
+from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT32, STRING, array_of, map_of
-from tests.front.sql.functions.evaluated import evaluate, shown
+from tests.front.sql.functions.evaluated import evaluate, resolve, shown
 
 COLUMNS = {
     "A": array_of(INT32),
@@ -14,7 +18,7 @@ COLUMNS = {
     "I": INT32,
 }
 ROW = ([0, 0, None, 1, -1], [["a"], ["b"], ["a"]], {"b": 2, "a": 1}, 10)
-EMPTY = ([], [], {}, 10)
+EMPTY: tuple[Any, ...] = ([], [], {}, 10)
 NULLS = (None, None, None, None)
 
 
@@ -48,7 +52,9 @@ NULLS = (None, None, None, None)
         ("MAP_VALUES(M)", [2, 1], [], None),
         ("MAP_UNION(M, MAP('a' := 9))", {"b": 2, "a": 9}, {"a": 9}, {"a": 9}),
         ("ENTRIES(M, TRUE)", [{"K": "a", "V": 1}, {"K": "b", "V": 2}], [], None),
-        ("AS_MAP(ARRAY['x'], A)", {"x": 0}, {}, None),
+        ("AS_MAP(ARRAY['x'], A)", {"x": 0}, {"x": None}, None),
+        ("ARRAY_JOIN(N)", None, None, None),
+        ("CAST(N AS ARRAY<STRING>)", ["[a]", "[b]", "[a]"], [], None),
         ("TRANSFORM(N, x => ARRAY_LENGTH(x) + I)", [11, 11, 11], [], None),
         ("TRANSFORM(N, x => TRANSFORM(x, y => UCASE(y)))", [["A"], ["B"], ["A"]], [], None),
         (
@@ -105,3 +111,12 @@ def test_an_array_is_made_for_every_row() -> None:
 def test_functions_of_no_rows_give_no_rows() -> None:
     for text in ("TRANSFORM(A, x => x + 1)", "REDUCE(A, 0, (s, x) => s + x)", "ARRAY[I]"):
         assert evaluate(text, COLUMNS, []) == []
+
+
+def test_a_cube_has_each_choice_of_items_once() -> None:
+    typed = resolve_table_function("CUBE_EXPLODE", [resolve("A", COLUMNS)])
+    schema = Schema(tuple(Field(name, type_) for name, type_ in COLUMNS.items()))
+    rows: list[dict[str, Any]] = [{"A": [1, None, 2]}, {"A": [1] * 21}, {"A": None}]
+    found = from_rows(rows, schema).select(lower(typed.expr, schema).alias("found"))
+    cube = [[None, None, None], [None, None, 2], [1, None, None], [1, None, 2]]
+    assert found["found"].to_list() == [cube, None, None]

@@ -83,3 +83,40 @@ def test_functions_of_moments(text: str, expected: Any) -> None:  # noqa: ANN401
 )
 def test_moments_are_read_by_patterns(text: str, expected: str) -> None:
     assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "yyyy-MM-dd",
+        "yyyy-MM-dd HH:mm:ss",
+        "dd/MM/yyyy HH",
+        "yyyyMMddHHmmssSSS",
+        "ss:mm:HH dd.MM.yyyy",
+    ],
+)
+@pytest.mark.parametrize("name", ["PARSE_TIMESTAMP", "PARSE_DATE", "STRINGTOTIMESTAMP"])
+def test_a_constant_pattern_reads_as_one_in_a_column(name: str, pattern: str) -> None:
+    moments = [
+        ("2020", "02", "29", "23", "59", "59", "999"),
+        ("2021", "02", "29", "23", "59", "59", "999"),
+        ("1969", "1", "31", "00", "00", "00", "000"),
+        ("1969", "12", "31", "24", "00", "00", "000"),
+        ("1969", "12", "31", "00", "60", "00", "000"),
+        ("1969", "12", "31", "00", "00", "60", "000"),
+        ("0001", "13", "01", "00", "00", "00", "001"),
+    ]
+    texts = [None, "", "no moment at all"]
+    for moment in moments:
+        text = pattern
+        for letters, digits in zip(
+            ("yyyy", "MM", "dd", "HH", "mm", "ss", "SSS"), moment, strict=True
+        ):
+            text = text.replace(letters, digits)
+        texts.append(text)
+    constant = evaluate(f"{name}(S, '{pattern}')", {"S": STRING}, [(text,) for text in texts])
+    column = evaluate(
+        f"{name}(S, P)", {"S": STRING, "P": STRING}, [(text, pattern) for text in texts]
+    )
+    assert constant == column
+    assert constant[3] is not None

@@ -73,6 +73,18 @@ def test_numbers_at_their_limits(text: str, expected: str) -> None:
     assert shown(text) == expected
 
 
+def test_constant_places_round_as_others_do() -> None:
+    values = [2.675, -2.675, 1.5, -1.5, 0.5, -0.5, 1.005, -1.005, 12345.678, 0.0, -0.04, 1e20, 25.0]
+    values += [-25.0, -15.0, -0.125, 0.125, -99.995, 1e-9, -2.5e-8, math.inf, math.nan, -1e300]
+    columns = {"D": FLOAT64, "N": INT32}
+    for places in (-2, -1, 0, 1, 2, 5):
+        rows = [(value, places) for value in values]
+        found = evaluate(f"ROUND(D, {places})", columns, rows)
+        slow = evaluate("ROUND(D, N)", columns, rows)
+        finite = [pair for pair in zip(found, slow, strict=True) if pair[1] is not None]
+        assert [repr(one) for one, _ in finite] == [repr(other) for _, other in finite]
+
+
 def test_a_random_number_is_another_in_every_row() -> None:
     found = evaluate("RANDOM()", {"I": INT32}, [(1,), (2,)])
     assert found[0] != found[1]

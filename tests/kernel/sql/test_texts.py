@@ -14,6 +14,8 @@ from tests.front.sql.functions.evaluated import evaluate, shown
         ("CHR(22909)", "好"),
         ("CHR(-1)", "null"),
         (r"CHR('\u004b')", "K"),
+        (r"CHR('\ud83d\ude00!')", "😀!"),
+        ("CHR('K')", "null"),
         ("CONCAT_WS('-', NULL, 'b')", "b"),
         ("CONCAT_WS(NULL, 'a', 'b')", "null"),
         ("CONCAT(TO_BYTES('a', 'ascii'), TO_BYTES('b', 'ascii'))", "YWI="),
@@ -81,6 +83,7 @@ from tests.front.sql.functions.evaluated import evaluate, shown
         (r"REGEXP_REPLACE('a.b', '\.', '\$')", "a$b"),
         ("REGEXP_SPLIT_TO_ARRAY('abc', '')", "[a, b, c]"),
         ("REGEXP_SPLIT_TO_ARRAY('a,b,', ',')", "[a, b, ]"),
+        ("REGEXP_SPLIT_TO_ARRAY('a1b2', '[0-9]*')", "[a, , b]"),
     ],
 )  # fmt: skip
 def test_functions_of_text(text: str, expected: str) -> None:
@@ -103,6 +106,16 @@ def test_functions_of_text(text: str, expected: str) -> None:
 def test_a_null_among_the_rows(text: str, expected: list[Any]) -> None:
     columns = {"S": STRING, "N": INT32, "R": BYTES}
     assert evaluate(text, columns, [("aB", 2, b"ab"), (None, None, None)]) == expected
+
+
+def test_constants_are_taken_as_columns_are() -> None:
+    columns = {"S": STRING, "P": STRING, "N": STRING}
+    rows = [("a.b.", ".", "-"), ("", ".", "-"), ("$1.$1", ".", "-"), (None, ".", "-")]
+    assert evaluate("SPLIT(S, '.')", columns, rows) == evaluate("SPLIT(S, P)", columns, rows)
+    constant = evaluate("REPLACE(S, '.', '-')", columns, rows)
+    assert constant == evaluate("REPLACE(S, P, N)", columns, rows)
+    assert evaluate("REPLACE('a', CAST(NULL AS STRING), 'b')") == [None]
+    assert evaluate("REPLACE(S, 'b', '$1')", columns, rows)[0] == "a.$1."
 
 
 def test_a_uuid_is_another_in_every_row() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.changes import changes_of
 from penstock.front.sql.expression import Resolver
@@ -14,7 +15,6 @@ from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import key_missing, stream_rows
 from penstock.front.sql.project import Given, selected
 from penstock.front.sql.reading import Rows
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.rewrite import replaced, unknown_columns
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.scope import Scope, ScopeColumn
@@ -22,7 +22,7 @@ from penstock.front.sql.sink import Result
 from penstock.front.sql.source import WINDOW_END, WINDOW_START, SourceColumn
 from penstock.front.sql.table_filter import remembered
 from penstock.front.sql.tree_expression import Call, Lambda
-from penstock.front.sql.tree_query import Query, Select, SelectAll, SelectItem
+from penstock.front.sql.tree_query import Query, Select, SelectItem
 from penstock.front.sql.walk import calls_of
 from penstock.front.sql.window import Placed, placed
 from penstock.model.aggregate import Aggregate
@@ -36,6 +36,7 @@ from penstock.model.trigger import EACH_ROW, Always
 from penstock.schema.types import INT64
 
 _EACH_BATCH = Always()
+_OF_STREAMS = ("LATEST_BY_OFFSET", "EARLIEST_BY_OFFSET")
 
 
 def asks_for_aggregate(select: Select) -> bool:
@@ -49,8 +50,9 @@ def asks_for_aggregate(select: Select) -> bool:
 class Measures:
     """The aggregates that a query asks for, each computed once."""
 
-    def __init__(self, scope: Scope, catalog: Catalog) -> None:
-        self._inside = Resolver(scope, catalog.types)
+    def __init__(self, rows: Rows, catalog: Catalog) -> None:
+        self._inside = Resolver(rows.scope, catalog.types)
+        self._table = rows.table
         self._settings = catalog.settings
         self._known: dict[tuple[str, tuple[Expr, ...]], Typed] = {}
         self.measures: list[Measure] = []
@@ -60,6 +62,14 @@ class Measures:
         name = call.function.text
         if not is_aggregate(name):
             return None
+        if self._table and name in _OF_STREAMS:
+            raise SqlError(
+                "SQL_FUNCTION_PLACE",
+                self._inside.scope.text.shown(
+                    f"{name} is asked of a table, whose rows have no order", call.span
+                ),
+                hint="Ask it of a stream.",
+            )
         plain = [item for item in call.arguments if not isinstance(item, Lambda)]
         arguments = [self._inside.typed(item) for item in plain]
         same = (name, tuple(argument.expr for argument in arguments))
@@ -79,18 +89,17 @@ def aggregated(
 ) -> Result:
     """Give the rows of a query with GROUP BY; one that is only `asked` needs no key."""
     if select.group_by is None and not asked:
-        raise refused(
-            rows.scope.text,
+        raise SqlError(
             "SQL_GROUP_BY",
-            "an aggregate is asked for without GROUP BY",
-            select.items[0].span,
-            "Add GROUP BY and the columns to group by.",
+            rows.scope.text.shown(
+                "an aggregate is asked for without GROUP BY", select.items[0].span
+            ),
+            hint="Add GROUP BY and the columns to group by.",
         )
-    measures = Measures(rows.scope, catalog)
+    measures = Measures(rows, catalog)
     where = placed(select.window, query.emit, rows.scope.text)
     scope = _with_window(rows.scope) if where is not None else rows.scope
     resolver = Resolver(scope, catalog.types, measures.hook)
-    _no_star(select, resolver)
     plain = Resolver(rows.scope, catalog.types)
     groups = [plain.typed(item) for item in select.group_by or ()]
     given = selected(select.items, resolver, joined=len(rows.scope.sources) > 1)
@@ -99,8 +108,11 @@ def aggregated(
         having = resolver.condition(select.having, "HAVING")
     if not measures.measures and not asked:
         assert select.group_by is not None
-        raise resolver.refused(
-            "SQL_GROUP_BY", "GROUP BY is given without an aggregate", select.group_by[0].span
+        raise SqlError(
+            "SQL_GROUP_BY",
+            resolver.scope.text.shown(
+                "GROUP BY is given without an aggregate", select.group_by[0].span
+            ),
         )
     keys = {group.expr: Column(f"_g{place}") for place, group in enumerate(groups)}
     given = [_over_groups(column, keys, resolver) for column in given]
@@ -111,14 +123,6 @@ def aggregated(
         bounds = () if where is None else (WINDOW_START, WINDOW_END)
         relation = remembered(relation, (*key_names, *bounds), condition, "HAVING")
     return _result(rows, relation, given, keys, where, None if asked else resolver)
-
-
-def _no_star(select: Select, resolver: Resolver) -> None:
-    for item in select.items:
-        if isinstance(item, SelectAll):
-            raise resolver.refused(
-                "SQL_GROUP_BY", "* is selected beside GROUP BY", item.span, "Name the columns."
-            )
 
 
 def _with_window(scope: Scope) -> Scope:
@@ -137,11 +141,12 @@ def _over_groups(column: Given, keys: Mapping[Expr, Column], resolver: Resolver)
     expr = replaced(column.expr, keys)
     strange = unknown_columns(expr)
     if strange:
-        raise resolver.refused(
+        raise SqlError(
             "SQL_GROUP_BY",
-            f'column "{strange[0]}" is neither in GROUP BY nor inside an aggregate',
-            column.span,
-            "Add it to GROUP BY, or put an aggregate around it.",
+            resolver.scope.text.shown(
+                f'column "{strange[0]}" is neither in GROUP BY nor inside an aggregate', column.span
+            ),
+            hint="Add it to GROUP BY, or put an aggregate around it.",
         )
     return replace(column, typed=Typed(expr, column.typed.type))
 
@@ -185,11 +190,12 @@ def _result(
     for column in given:
         name = column.expr.name if isinstance(column.expr, Column) else ""
         if name in found and resolver is not None:
-            raise resolver.refused(
+            raise SqlError(
                 "SQL_KEY",
-                f'the key column "{column.name}" is selected twice',
-                column.span,
-                "Write AS_VALUE(...) for the copy of it in the value.",
+                resolver.scope.text.shown(
+                    f'the key column "{column.name}" is selected twice', column.span
+                ),
+                hint="Write AS_VALUE(...) for the copy of it in the value.",
             )
         if name in held:
             found[name] = SourceColumn(column.name, column.type, "key")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.schema_statement import check_parts
 from penstock.front.sql.source import SourceColumn, SqlSource
 from penstock.front.sql.source_text import SourceText
@@ -20,23 +20,22 @@ def altered(statement: AlterSource, catalog: Catalog) -> SqlSource:
     found = catalog.source(statement.name, text)
     if found.kind != statement.kind or found.made_by_query:
         made = "made by a query" if found.made_by_query else f"a {found.kind}"
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_ALTER",
-            f'"{found.name}" is {made}',
-            statement.name.span,
-            "Change its query with CREATE OR REPLACE.",
+            text.shown(f'"{found.name}" is {made}', statement.name.span),
+            hint="Change its query with CREATE OR REPLACE.",
         )
     columns = list(found.columns)
     for item in statement.columns:
         name = item.name.text
         if name in {column.name for column in columns}:
-            raise refused(
-                text, "SQL_COLUMN_TWICE", f'"{found.name}" has a column "{name}" already', item.span
+            raise SqlError(
+                "SQL_COLUMN_TWICE",
+                text.shown(f'"{found.name}" has a column "{name}" already', item.span),
             )
         if item.role != "value":
-            raise refused(
-                text, "SQL_ALTER", f'column "{name}" would be a part of the key', item.span
+            raise SqlError(
+                "SQL_ALTER", text.shown(f'column "{name}" would be a part of the key', item.span)
             )
         columns.append(SourceColumn(name, sql_type(item.type, catalog.types, text)))
     made_of = replace(found, columns=tuple(columns))
@@ -51,10 +50,10 @@ def check_replacement(old: SqlSource | None, new: SqlSource, name: Name, text: S
     kept = [column for column in old.columns if column in new.columns]
     if old.kind != new.kind or old.keys != new.keys or len(kept) < len(old.columns):
         missing = [column.name for column in old.columns if column not in new.columns]
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_REPLACE",
-            f'"{old.name}" would lose or change {", ".join(missing) or "its key"}',
-            name.span,
-            "Keep its columns, and add new ones; or drop it first.",
+            text.shown(
+                f'"{old.name}" would lose or change {", ".join(missing) or "its key"}', name.span
+            ),
+            hint="Keep its columns, and add new ones; or drop it first.",
         )

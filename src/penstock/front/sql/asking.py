@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from penstock.errors import SqlError
 from penstock.front.sql.aggregate import aggregated, asks_for_aggregate
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.changes import changes_of
@@ -14,13 +15,14 @@ from penstock.front.sql.keying import result_of, stream_rows
 from penstock.front.sql.project import selected
 from penstock.front.sql.query import filtered, plain_select
 from penstock.front.sql.reading import Rows, kept
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.sink import Result
 from penstock.front.sql.source import WINDOW_END, WINDOW_START, SourceColumn, SqlSource
 from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree_expression import Column, InList, NullLiteral, StringLiteral
 from penstock.front.sql.tree_query import Query, Select
 from penstock.front.sql.types import type_text
+from penstock.front.sql.walk import nodes_of
 from penstock.model.plan import Plan, Sink
 
 _WINDOW = (WINDOW_START, WINDOW_END)
@@ -78,12 +80,10 @@ def asked(query: Query, catalog: Catalog, text: SourceText) -> Asked:
 def _pullable(rows: Rows, select: Select, text: SourceText) -> None:
     """Refuse a pull query that would have to go on: one of a join, or with groups."""
     if len(rows.sources) > 1 or asks_for_aggregate(select) or select.partition_by is not None:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_PULL",
-            "a query of what is there now joins, groups or partitions",
-            select.span,
-            "Add EMIT CHANGES, or make a table of it first and ask that.",
+            text.shown("a query of what is there now joins, groups or partitions", select.span),
+            hint="Add EMIT CHANGES, or make a table of it first and ask that.",
         )
 
 
@@ -110,8 +110,29 @@ def _current(rows: Rows) -> Rows:
 
 def _where(rows: Rows, select: Select, catalog: Catalog) -> Rows:
     assert select.where is not None
+    for node in nodes_of(select.where):
+        if isinstance(node, InList):
+            _key_items(node, rows)
     condition = Resolver(rows.scope, catalog.types).condition(select.where, "WHERE")
     return kept(rows, condition.expr, "WHERE")
+
+
+def _key_items(found: InList, rows: Rows) -> None:
+    """Refuse to look for keys that are null, or of another type."""
+    column = rows.scope.find(found.operand) if isinstance(found.operand, Column) else None
+    if column is None or column.held not in rows.key:
+        return
+    for item in found.items:
+        other = isinstance(item, StringLiteral) and column.type.numeric
+        if isinstance(item, NullLiteral) or other:
+            raise SqlError(
+                "SQL_PULL",
+                rows.scope.text.shown(
+                    f'no key "{column.name}" of type {type_text(column.type)} is like this',
+                    item.span,
+                ),
+                hint="Give values of the key's type.",
+            )
 
 
 def _spoken(rows: Rows) -> Rows:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.insert import fitted
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.schema_statement import created_source
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source import ROW_TIME, SqlSource
@@ -38,8 +38,9 @@ def expected(statement: AssertValues, catalog: Catalog) -> Expected:
     row: dict[str, Typed] = {}
     for name, item in zip(names, statement.row, strict=False):
         if name not in known and name != ROW_TIME:
-            raise refused(
-                text, "SQL_COLUMN_MISSING", f'"{source.name}" has no column "{name}"', item.span
+            raise SqlError(
+                "SQL_COLUMN_MISSING",
+                text.shown(f'"{source.name}" has no column "{name}"', item.span),
             )
         row[name] = fitted(resolver.typed(item), known.get(name, INT64))
     return Expected(source, row, statement.tombstone)
@@ -69,10 +70,8 @@ def check_source(statement: AssertSource, catalog: Catalog) -> None:
     }
     for name, (is_, said) in facts.items():
         if is_ != said:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_ASSERT",
-                f'the {name} of "{found.name}" is not as asserted',
-                statement.name.span,
-                "DESCRIBE shows what it is.",
+                text.shown(f'the {name} of "{found.name}" is not as asserted', statement.name.span),
+                hint="DESCRIBE shows what it is.",
             )

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from penstock.errors import did_you_mean
-from penstock.front.sql.refusal import refused
+from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.source import SqlSource
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
@@ -37,12 +36,10 @@ class Catalog:
             return found
         known = list(self._sources)
         shown = ", ".join(known) or "none yet"
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_SOURCE_MISSING",
-            f'stream or table "{name.text}" does not exist',
-            name.span,
-            did_you_mean(name.text, known) or f"There are: {shown}.",
+            text.shown(f'stream or table "{name.text}" does not exist', name.span),
+            hint=did_you_mean(name.text, known) or f"There are: {shown}.",
         )
 
     def put(self, source: SqlSource) -> None:

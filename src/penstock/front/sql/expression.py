@@ -17,10 +17,9 @@ from penstock.front.sql.functions.registry import (
 )
 from penstock.front.sql.functions.typed import LambdaArgument, Typed, Unit
 from penstock.front.sql.moment_text import moment_millis
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source import ROW_TIME, WINDOW_END, WINDOW_START
-from penstock.front.sql.tree import Name, Span
+from penstock.front.sql.tree import Name
 from penstock.front.sql.types import sql_type
 from penstock.model.expr import Column, Literal
 from penstock.schema.types import BOOLEAN, FLOAT64, INT32, INT64, STRING, Kind, Type, decimal_of
@@ -51,20 +50,17 @@ class Resolver:
         except SqlError as error:
             if "\n" in error.fact:
                 raise
-            raise refused(
-                self.scope.text, error.code, error.fact, expression.span, error.hint
-            ) from error
+            shown = self.scope.text.shown(error.fact, expression.span)
+            raise type(error)(error.code, shown, hint=error.hint) from error
 
     def condition(self, expression: tree.Expression, clause: str) -> Typed:
         """Resolve what must be true or false."""
         found = self.typed(expression)
         if found.type not in (BOOLEAN, None):
-            raise self.refused("SQL_CONDITION", f"{clause} is not BOOLEAN", expression.span)
+            raise SqlError(
+                "SQL_CONDITION", self.scope.text.shown(f"{clause} is not BOOLEAN", expression.span)
+            )
         return found
-
-    def refused(self, code: str, fact: str, span: Span, hint: str = "") -> SqlError:
-        """Give an error that shows a place."""
-        return refused(self.scope.text, code, fact, span, hint)
 
     def column(self, column: tree.Column) -> Typed:
         """Resolve a column, a variable of a lambda, or a field by a point."""
@@ -87,8 +83,9 @@ class Resolver:
         name = call.function.text
         if is_aggregate(name) or is_table_function(name):
             kind = "an aggregate" if is_aggregate(name) else "a table function"
-            raise self.refused(
-                "SQL_FUNCTION_PLACE", f"{name} is {kind}, which cannot stand here", call.span
+            raise SqlError(
+                "SQL_FUNCTION_PLACE",
+                self.scope.text.shown(f"{name} is {kind}, which cannot stand here", call.span),
             )
         return resolve_call(name, [self.argument(name, item) for item in call.arguments])
 
@@ -140,7 +137,10 @@ class Resolver:
         """Resolve a struct."""
         names = [entry.name.text for entry in expression.entries]
         if len(set(names)) < len(names):
-            raise self.refused("SQL_COLUMN_TWICE", "a struct has a field twice", expression.span)
+            raise SqlError(
+                "SQL_COLUMN_TWICE",
+                self.scope.text.shown("a struct has a field twice", expression.span),
+            )
         return operators.struct(
             [(entry.name.text, self.typed(entry.value)) for entry in expression.entries]
         )
@@ -164,15 +164,19 @@ def _typed_literal(resolver: Resolver, found: tree.TypedLiteral) -> Typed:
     kinds = {"DATE": Kind.DATE, "TIME": Kind.TIME, "TIMESTAMP": Kind.TIMESTAMP}
     kind = kinds.get(found.type.text)
     if kind is None:
-        raise resolver.refused("SQL_TYPE", f"a literal of type {found.type.text}", found.span)
+        raise SqlError(
+            "SQL_TYPE",
+            resolver.scope.text.shown(f"a literal of type {found.type.text}", found.span),
+        )
     try:
         if kind is Kind.DATE:
             return Typed(Literal(date.fromisoformat(found.text)), Type(kind))
         if kind is Kind.TIME:
             return Typed(Literal(time.fromisoformat(found.text)), Type(kind))
     except ValueError as error:
-        raise resolver.refused(
-            "SQL_LITERAL", f"'{found.text}' is no {found.type.text}", found.span
+        raise SqlError(
+            "SQL_LITERAL",
+            resolver.scope.text.shown(f"'{found.text}' is no {found.type.text}", found.span),
         ) from error
     return operators.cast(Typed(Literal(found.text), STRING), Type(kind))
 
@@ -196,8 +200,10 @@ def _moment(resolver: Resolver, found: tree.StringLiteral) -> Typed:
     """Read a time, or the beginning of one, as milliseconds since 1970."""
     millis = moment_millis(found.value)
     if millis is None:
-        raise resolver.refused(
-            "SQL_LITERAL", f"'{found.value}' is no time", found.span, "Write '2020-01-31T10:00:00'."
+        raise SqlError(
+            "SQL_LITERAL",
+            resolver.scope.text.shown(f"'{found.value}' is no time", found.span),
+            hint="Write '2020-01-31T10:00:00'.",
         )
     return Typed(Literal(millis), INT64)
 
@@ -248,8 +254,10 @@ def _map(resolver: Resolver, found: tree.MapValue) -> Typed:
 
 
 def _over(resolver: Resolver, found: tree.Over) -> Typed:
-    raise resolver.refused(
-        "SQL_UNSUPPORTED", "OVER is not supported here", found.span, "Use WINDOW and GROUP BY."
+    raise SqlError(
+        "SQL_UNSUPPORTED",
+        resolver.scope.text.shown("OVER is not supported here", found.span),
+        hint="Use WINDOW and GROUP BY.",
     )
 
 

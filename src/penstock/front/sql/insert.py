@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions import operators
 from penstock.front.sql.functions.registry import resolve_call
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source import ROW_TIME, SourceColumn, SqlSource
 from penstock.front.sql.tree import Span
@@ -37,14 +37,14 @@ def inserted(statement: InsertValues, target: SqlSource, catalog: Catalog) -> In
     resolver = Resolver(Scope((), text), catalog.types)
     for name in names:
         if name not in known and name != ROW_TIME:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_COLUMN_MISSING",
-                f'"{target.name}" has no column "{name}"',
-                statement.name.span,
+                text.shown(f'"{target.name}" has no column "{name}"', statement.name.span),
             )
     if target.read_only:
-        raise refused(text, "SQL_INSERT", f'"{target.name}" is read only', statement.name.span)
+        raise SqlError(
+            "SQL_INSERT", text.shown(f'"{target.name}" is read only', statement.name.span)
+        )
     return Inserted(
         target, tuple(_row(names, row, known, resolver, statement) for row in statement.rows)
     )
@@ -58,8 +58,11 @@ def _row(
     statement: InsertValues,
 ) -> dict[str, Typed]:
     if len(names) != len(row):
-        raise resolver.refused(
-            "SQL_INSERT", f"{len(row)} values for {len(names)} columns", _span(row, statement)
+        raise SqlError(
+            "SQL_INSERT",
+            resolver.scope.text.shown(
+                f"{len(row)} values for {len(names)} columns", _span(row, statement)
+            ),
         )
     found: dict[str, Typed] = {}
     for name, item in zip(names, row, strict=True):

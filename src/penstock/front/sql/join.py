@@ -13,12 +13,11 @@ from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import stream_rows
 from penstock.front.sql.reading import Rows, read_source
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.source import ROW_TIME
 from penstock.front.sql.source_text import SourceText
-from penstock.front.sql.table_join import ON, TableJoin, TableSide
+from penstock.front.sql.table_join import ON, How, TableJoin, TableSide
 from penstock.front.sql.tree_expression import Comparison, Expression
 from penstock.front.sql.tree_query import Aliased, Join, Relation, Source, Within
 from penstock.front.sql.types import type_text
@@ -29,7 +28,6 @@ from penstock.model.join import Pick
 from penstock.model.join_bound import AsOf, Bound, Interval, Whole
 from penstock.model.relation import Relation as ModelRelation
 from penstock.model.stateless import Filter, Named, Project, Updates
-from penstock.schema.schema import Field
 
 ROW_KEY = "ROWKEY"
 _DAY = timedelta(days=1)
@@ -84,7 +82,8 @@ class _Side:
 
     def _columns(self) -> tuple[Named, ...]:
         held = [column.held for column in self.rows.scope.columns]
-        return tuple(Named(name, Column(name)) for name in (*held, ROW_TIME))
+        names = dict.fromkeys((*held, *self.rows.key, ROW_TIME))
+        return tuple(Named(name, Column(name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +105,17 @@ class _Reading:
             case Join():
                 return self._join(relation)
             case _:
-                raise self._unlike(relation, "SQL_UNSUPPORTED", "this FROM cannot be run yet")
-
-    def _unlike(self, node: Relation, code: str, fact: str, hint: str = "") -> SqlError:
-        return refused(self.text, code, fact, node.span, hint)
+                raise SqlError(
+                    "SQL_UNSUPPORTED", self.text.shown("this FROM cannot be run yet", relation.span)
+                )
 
     def _join(self, join: Join) -> Rows:
         left, right = (_qualified(self.read(side)) for side in (join.left, join.right))
         if set(left.scope.sources) & set(right.scope.sources):
-            raise self._unlike(
-                join, "SQL_JOIN", "a source is joined twice by one name", "Give it an alias."
+            raise SqlError(
+                "SQL_JOIN",
+                self.text.shown("a source is joined twice by one name", join.span),
+                hint="Give it an alias.",
             )
         one, other = self._condition(join, left, right)
         self._windows(join, left, right)
@@ -132,15 +132,18 @@ class _Reading:
 
     def _windows(self, join: Join, left: Rows, right: Rows) -> None:
         if (left.window is None) != (right.window is None):
-            raise self._unlike(
-                join, "SQL_JOIN", "keys in windows are joined with keys that are in none"
+            raise SqlError(
+                "SQL_JOIN",
+                self.text.shown("keys in windows are joined with keys that are in none", join.span),
             )
 
     def _condition(self, join: Join, left: Rows, right: Rows) -> tuple[_Side, _Side]:
         on = join.on
         if not isinstance(on, Comparison) or on.operator != "=":
-            raise refused(
-                self.text, "SQL_JOIN", "ON is not an equality", on.span, "Write ON a.x = b.y."
+            raise SqlError(
+                "SQL_JOIN",
+                self.text.shown("ON is not an equality", on.span),
+                hint="Write ON a.x = b.y.",
             )
         for first, second in ((on.left, on.right), (on.right, on.left)):
             sides = self._sides(left, first), self._sides(right, second)
@@ -151,12 +154,10 @@ class _Reading:
         # What is wrong with one of them is shown by resolving both where all names are known.
         both = Resolver(Scope((*left.scope.columns, *right.scope.columns), self.text))
         both.typed(on)
-        raise refused(
-            self.text,
+        raise SqlError(
             "SQL_JOIN",
-            "ON does not compare one side with the other",
-            on.span,
-            "Let one operand name columns of the left source only, the other of the right one.",
+            self.text.shown("ON does not compare one side with the other", on.span),
+            hint="Let one operand name columns of the left source, the other of the right one.",
         )
 
     def _sides(self, rows: Rows, said: Expression) -> Typed | None:
@@ -170,26 +171,36 @@ class _Reading:
     def _same_type(self, one: _Side, other: _Side, on: Comparison) -> None:
         if one.on.type != other.on.type or one.on.type is None:
             left, right = type_text(one.on.type), type_text(other.on.type)
-            raise refused(
-                self.text, "SQL_JOIN", f"ON compares {left} with {right}", on.span, "Cast one."
+            raise SqlError(
+                "SQL_JOIN",
+                self.text.shown(f"ON compares {left} with {right}", on.span),
+                hint="Cast one.",
             )
 
     def _bound(self, join: Join, one: _Side, other: _Side) -> _Bound:
         """Give what bounds a join; one that cannot be is refused."""
         within = join.bound if isinstance(join.bound, Within) else None
         if join.bound is not None and within is None:
-            raise self._unlike(join, "SQL_UNSUPPORTED", "this join cannot be run yet")
+            raise SqlError(
+                "SQL_UNSUPPORTED", self.text.shown("this join cannot be run yet", join.span)
+            )
         if not one.rows.table and not other.rows.table:
             if within is None:
-                raise self._unlike(
-                    join, "SQL_JOIN", "two streams are joined without WITHIN", "Add WITHIN 1 HOUR."
+                raise SqlError(
+                    "SQL_JOIN",
+                    self.text.shown("two streams are joined without WITHIN", join.span),
+                    hint="Add WITHIN 1 HOUR.",
                 )
             waits = within.grace is not None
             between = Interval(within.before.delta, within.after.delta)
             return _Bound(between, eager=not waits, late=_NONE if waits else _DAY)
+        if join.how in ("semi", "anti"):
+            raise SqlError(
+                "SQL_UNSUPPORTED", self.text.shown("this join cannot be run yet", join.span)
+            )
         problem = _table_problem(join, one, other)
         if problem:
-            raise self._unlike(join, "SQL_JOIN", *problem)
+            raise SqlError("SQL_JOIN", self.text.shown(problem[0], join.span), hint=problem[1])
         if not one.rows.table:
             return _Bound(AsOf())
         return _Bound(Whole(), foreign=not one.by_key)
@@ -245,7 +256,7 @@ def _of_streams(one: _Side, other: _Side, join: Join, bound: _Bound) -> ModelRel
     names = [name for name in model.schema.names if name not in ("_left_time", "_right_time")]
     named = [Named(name, Column(name)) for name in names]
     timed = Project(Updates(model, "JOIN"), (*named, Named(ROW_TIME, both)), "JOIN")
-    return _with_row_key(timed, one)
+    return _with_row_key(timed)
 
 
 def _of_tables(
@@ -253,28 +264,24 @@ def _of_tables(
 ) -> ModelRelation:
     """Join two tables."""
     assert one.on.type is not None
-    table = TableJoin(
-        _table_side(one),
-        _table_side(other),
-        join.how,
-        one.on.type,
-        foreign,
-        made.key,  # type: ignore[arg-type]
-    )
-    return _with_row_key(table.relation(), one)
+    how: dict[str, How] = {"inner": "inner", "left": "left", "right": "right", "full": "full"}
+    sides = _table_side(one, keyed=foreign), _table_side(other)
+    relation = TableJoin(*sides, how[join.how], one.on.type, foreign, made.key).relation()
+    return relation if foreign else _with_row_key(relation)
 
 
-def _table_side(side: _Side) -> TableSide:
-    columns = tuple(Field(column.held, column.type) for column in side.rows.scope.columns)
-    return TableSide(side.changes(), columns, side.rows.key)
+def _table_side(side: _Side, *, keyed: bool = False) -> TableSide:
+    changes = side.changes()
+    names = [column.held for column in side.rows.scope.columns]
+    if keyed:
+        names = list(dict.fromkeys((*names, *side.rows.key)))
+    return TableSide(changes, tuple(changes.schema.field(name) for name in names), side.rows.key)
 
 
-def _with_row_key(relation: ModelRelation, one: _Side) -> ModelRelation:
+def _with_row_key(relation: ModelRelation) -> ModelRelation:
     """Let what is compared be a column by a name of its own."""
-    del one
-    same = [
-        Named(name, Column(name)) for name in relation.schema.names if name not in (ON, ROW_KEY)
-    ]
+    names = [name for name in relation.schema.names if name not in (ON, ROW_KEY)]
+    same = [Named(name, Column(name)) for name in names]
     return Project(relation, (*same, Named(ROW_KEY, Column(ON))), "JOIN")
 
 
@@ -292,8 +299,7 @@ def _joined(one: _Side, other: _Side, join: Join, *, foreign: bool) -> _Made:
     columns = (*left, *other.rows.scope.columns)
     if foreign:
         return _Made(columns, one.rows.key, one.rows.alike)
-    first, second = (one, other) if join.how != "right" else (other, one)
-    found = (first.held, *_same(first), second.held, *_same(second))
+    found = (one.held, *_same(one), other.held, *_same(other))
     alike = tuple(dict.fromkeys(held for held in found if held and held != ROW_KEY))
     if join.how != "full" and alike and not _synthetic(one):
         return _Made(columns, (ROW_KEY,), alike)

@@ -70,21 +70,19 @@ def _selected_key(rows: Rows, given: Sequence[Given]) -> tuple[str, ...]:
 
 
 def _key_twice(column: Given, held: str, resolver: Resolver) -> SqlError:
-    return resolver.refused(
+    return SqlError(
         "SQL_KEY",
-        f'the key column "{held}" is selected twice',
-        column.span,
-        f"Write AS_VALUE({held}) for the copy of it in the value.",
+        resolver.scope.text.shown(f'the key column "{held}" is selected twice', column.span),
+        hint=f"Write AS_VALUE({held}) for the copy of it in the value.",
     )
 
 
 def key_missing(key: str, given: Sequence[Given], resolver: Resolver) -> SqlError:
     """Give the error of a key that SELECT leaves out."""
-    return resolver.refused(
+    return SqlError(
         "SQL_KEY",
-        f'the key column "{key}" is not selected',
-        given[0].span,
-        "Add it to SELECT: it tells the rows of the result apart.",
+        resolver.scope.text.shown(f'the key column "{key}" is not selected', given[0].span),
+        hint="Add it to SELECT: it tells the rows of the result apart.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from penstock.errors import SqlError
 from penstock.front.sql.expression import Resolver, name_of
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import key_missing, result_of
@@ -22,17 +23,32 @@ def partitioned(rows: Rows, select: Select, given: Sequence[Given], resolver: Re
     """Give the columns of SELECT, those of PARTITION BY as the key."""
     assert select.partition_by is not None
     if rows.table or rows.window is not None:
-        raise resolver.refused(
+        raise SqlError(
             "SQL_PARTITION_BY",
-            "PARTITION BY is asked of a table, or of keys in windows",
-            select.partition_by[0].span,
-            "Only streams can be partitioned anew.",
+            resolver.scope.text.shown(
+                "PARTITION BY is asked of a table, or of keys in windows",
+                select.partition_by[0].span,
+            ),
+            hint="Only streams can be partitioned anew.",
+        )
+    if not select.partition_by or (
+        len(select.partition_by) > 1
+        and any(isinstance(item, NullLiteral) for item in select.partition_by)
+    ):
+        raise SqlError(
+            "SQL_PARTITION_BY",
+            resolver.scope.text.shown(
+                "PARTITION BY has no expression, or NULL among others", select.span
+            ),
+            hint="Give expressions, or NULL alone for no key.",
         )
     asked = [item for item in select.partition_by if not isinstance(item, NullLiteral)]
     keys = [_key(resolver.typed(item), item, given, resolver) for item in asked]
     if len({key.name for key in keys}) < len(keys):
-        raise resolver.refused(
-            "SQL_PARTITION_BY", "PARTITION BY has the same twice", asked[-1].span, "Name it once."
+        raise SqlError(
+            "SQL_PARTITION_BY",
+            resolver.scope.text.shown("PARTITION BY has the same twice", asked[-1].span),
+            hint="Name it once.",
         )
     names = {key.name for key in keys}
     others = [column for column in given if column.name not in names]
@@ -58,11 +74,12 @@ def _key(typed: Typed, said: Expression, given: Sequence[Given], resolver: Resol
     """Find the column that holds a key; `*` holds those that have no place of their own."""
     found = [column for column in given if column.expr == typed.expr]
     if len(found) > 1:
-        raise resolver.refused(
+        raise SqlError(
             "SQL_KEY",
-            f'the key column "{found[0].name}" is selected twice',
-            found[1].span,
-            f"Write AS_VALUE({found[0].name}) for the copy of it in the value.",
+            resolver.scope.text.shown(
+                f'the key column "{found[0].name}" is selected twice', found[1].span
+            ),
+            hint=f"Write AS_VALUE({found[0].name}) for the copy of it in the value.",
         )
     if found:
         return found[0]

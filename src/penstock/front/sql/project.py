@@ -57,7 +57,10 @@ def _given(item: Selected, resolver: Resolver, naming: _Naming) -> Iterator[Give
         case SelectFields(base):
             typed = resolver.typed(base)
             if typed.type is None or typed.type.kind is not Kind.STRUCT:
-                raise resolver.refused("SQL_STRUCT", "->* is asked of what is no STRUCT", item.span)
+                raise SqlError(
+                    "SQL_STRUCT",
+                    resolver.scope.text.shown("->* is asked of what is no STRUCT", item.span),
+                )
             for name, _ in typed.type.fields:
                 yield Given(naming.unlike(name), operators.field(typed, name), item.span)
         case SelectItem(expression, alias):
@@ -127,9 +130,8 @@ def _once(given: Sequence[Given], resolver: Resolver) -> None:
 
 def column_twice(column: Given, resolver: Resolver) -> SqlError:
     """Give the error of a name that two columns have."""
-    return resolver.refused(
+    return SqlError(
         "SQL_COLUMN_TWICE",
-        f'the result has two columns "{column.name}"',
-        column.span,
-        "Give one of them another name: ... AS other.",
+        resolver.scope.text.shown(f'the result has two columns "{column.name}"', column.span),
+        hint="Give one of them another name: ... AS other.",
     )

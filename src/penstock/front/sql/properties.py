@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast, get_args
 
-from penstock.errors import did_you_mean
-from penstock.front.sql.refusal import refused
+from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.source import KeyWindow, RecordFormat, WindowKind
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import UNITS, Span, Unit
@@ -26,12 +25,29 @@ FORMATS = ("KAFKA", "JSON", "JSON_SR", "AVRO", "DELIMITED", "PROTOBUF", "PROTOBU
 _UNWRAPPABLE = ("JSON", "JSON_SR", "AVRO", "PROTOBUF")
 _ALONE = ("KAFKA", "DELIMITED")
 _DELIMITERS = {"SPACE": " ", "TAB": "\t"}
-_BOTH = ("KAFKA_TOPIC", "FORMAT", "KEY_FORMAT", "VALUE_FORMAT", "PARTITIONS", "REPLICAS")
-_BOTH += ("TIMESTAMP", "TIMESTAMP_FORMAT", "WRAP_SINGLE_VALUE", "VALUE_DELIMITER")
-_BOTH += ("KEY_DELIMITER", "VALUE_AVRO_SCHEMA_FULL_NAME", "VALUE_SCHEMA_FULL_NAME")
-_BOTH += ("KEY_SCHEMA_FULL_NAME", "KEY_SCHEMA_ID", "VALUE_SCHEMA_ID", "RETENTION_MS")
-_BOTH += ("KEY_PROTOBUF_NULLABLE_REPRESENTATION", "VALUE_PROTOBUF_NULLABLE_REPRESENTATION")
-_BOTH += ("CLEANUP_POLICY", "KEY")
+_BOTH = (
+    "KAFKA_TOPIC",
+    "FORMAT",
+    "KEY_FORMAT",
+    "VALUE_FORMAT",
+    "PARTITIONS",
+    "REPLICAS",
+    "TIMESTAMP",
+    "TIMESTAMP_FORMAT",
+    "WRAP_SINGLE_VALUE",
+    "VALUE_DELIMITER",
+    "KEY_DELIMITER",
+    "VALUE_AVRO_SCHEMA_FULL_NAME",
+    "VALUE_SCHEMA_FULL_NAME",
+    "KEY_SCHEMA_FULL_NAME",
+    "KEY_SCHEMA_ID",
+    "VALUE_SCHEMA_ID",
+    "RETENTION_MS",
+    "KEY_PROTOBUF_NULLABLE_REPRESENTATION",
+    "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
+    "CLEANUP_POLICY",
+    "KEY",
+)
 OF_SOURCES = (*_BOTH, "WINDOW_TYPE", "WINDOW_SIZE", "SOURCED_BY_CONNECTOR")
 OF_QUERIES = _BOTH
 OF_INSERTS = ("QUERY_ID",)
@@ -72,9 +88,11 @@ class Properties:
         """Say where a property stands."""
         return self.given[name].span if name in self.given else Span(0, 0)
 
-    def refused(self, name: str, fact: str, hint: str) -> Exception:
+    def refused(self, name: str, fact: str, hint: str) -> SqlError:
         """Give an error that shows a property."""
-        return refused(self.text, "SQL_PROPERTY", f"property {name} {fact}", self.span(name), hint)
+        return SqlError(
+            "SQL_PROPERTY", self.text.shown(f"property {name} {fact}", self.span(name)), hint=hint
+        )
 
 
 def properties_of(said: Iterable[Property], known: Iterable[str], text: SourceText) -> Properties:
@@ -83,16 +101,16 @@ def properties_of(said: Iterable[Property], known: Iterable[str], text: SourceTe
     for item in said:
         name = item.name.upper()
         if name not in known:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_PROPERTY",
-                f'property "{item.name}" does not exist',
-                item.span,
-                did_you_mean(name, known) or f"There are: {', '.join(known)}.",
+                text.shown(f'property "{item.name}" does not exist', item.span),
+                hint=did_you_mean(name, known) or f"There are: {', '.join(known)}.",
             )
         if name in given:
-            raise refused(
-                text, "SQL_PROPERTY", f"property {name} is given twice", item.span, "Give it once."
+            raise SqlError(
+                "SQL_PROPERTY",
+                text.shown(f"property {name} is given twice", item.span),
+                hint="Give it once.",
             )
         given[name] = item
     found = Properties(given, text)
@@ -121,12 +139,12 @@ def format_name(found: Properties, part: str, default: str | None) -> str:
     said = "FORMAT" if "FORMAT" in found.given else f"{part}_FORMAT"
     name = (found.get(said) or default or "").upper()
     if not name:
-        raise refused(
-            found.text,
+        raise SqlError(
             "SQL_PROPERTY",
-            f"property {part}_FORMAT is missing",
-            Span(0, min(len(found.text.text), 6)),
-            f"Add WITH ({part}_FORMAT='JSON', ...).",
+            found.text.shown(
+                f"property {part}_FORMAT is missing", Span(0, min(len(found.text.text), 6))
+            ),
+            hint=f"Add WITH ({part}_FORMAT='JSON', ...).",
         )
     if name not in FORMATS:
         raise found.refused(

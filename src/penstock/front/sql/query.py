@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.errors import SqlError
 from penstock.front.sql.aggregate import aggregated, asks_for_aggregate
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.explode import Explosion
@@ -11,7 +12,6 @@ from penstock.front.sql.keying import keyed, result_of
 from penstock.front.sql.partition import partitioned
 from penstock.front.sql.project import selected
 from penstock.front.sql.reading import Rows, kept, there
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.sink import Result
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.table_filter import table_filter
@@ -29,20 +29,16 @@ def resolved(query: Query, catalog: Catalog, text: SourceText) -> Result:
     if asks_for_aggregate(select):
         return aggregated(rows, select, query, catalog)
     if select.having is not None:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_GROUP_BY",
-            "HAVING is given without GROUP BY",
-            select.having.span,
-            "Use WHERE.",
+            text.shown("HAVING is given without GROUP BY", select.having.span),
+            hint="Use WHERE.",
         )
     if select.window is not None:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_GROUP_BY",
-            "WINDOW is given without GROUP BY",
-            select.window.span,
-            "Add GROUP BY.",
+            text.shown("WINDOW is given without GROUP BY", select.window.span),
+            hint="Add GROUP BY.",
         )
     return projected(rows, select, catalog)
 
@@ -58,12 +54,10 @@ def plain_select(query: Query, text: SourceText) -> Select:
     elif body.relation is None:
         problem = "a SELECT without FROM"
     if problem:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_UNSUPPORTED",
-            f"{problem} cannot be run here yet",
-            query.span,
-            "Leave it out.",
+            text.shown(f"{problem} cannot be run here yet", query.span),
+            hint="Leave it out.",
         )
     assert isinstance(body, Select)
     return body
@@ -86,8 +80,9 @@ def projected(rows: Rows, select: Select, catalog: Catalog) -> Result:
     joined = len(rows.scope.sources) > 1
     given = selected(select.items, resolver, joined=joined)
     if explosion.names and rows.table:
-        raise resolver.refused(
-            "SQL_FUNCTION_PLACE", "a table function is asked of a table", select.items[0].span
+        raise SqlError(
+            "SQL_FUNCTION_PLACE",
+            resolver.scope.text.shown("a table function is asked of a table", select.items[0].span),
         )
     rows = explosion.exploded(rows)
     if select.partition_by is not None:

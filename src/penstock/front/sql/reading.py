@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from penstock.front.sql.functions.registry import resolve_call
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.rows import GONE, RECORDS, Opening, row_schema
+from penstock.front.sql.rows import GONE, HEADERS, RECORDS, Opening, row_schema
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.source import (
     ROW_TIME,
@@ -53,7 +53,7 @@ class Rows:
 
     def hidden(self) -> tuple[Named, ...]:
         """Give the columns that go along with every projection."""
-        names = [GONE] if GONE in self.relation.schema.names else []
+        names = [name for name in (GONE, HEADERS) if name in self.relation.schema.names]
         if self.window is not None:
             names += [WINDOW_START, WINDOW_END]
         return tuple(Named(name, Column(name)) for name in names)

@@ -168,12 +168,16 @@ def json_text(value: Any, type_: Type) -> str:  # noqa: ANN401
             return _object({_name(key): json_text(part, item) for key, part in value.items()})
         case Kind.STRUCT:
             return _object({name: json_text(value[name], part) for name, part in type_.fields})
-        case Kind.DECIMAL:
-            return f"{value:f}"
-        case Kind.FLOAT64 if not isfinite(value):
-            return f'"{java_double(value)}"'
         case _:
-            return json.dumps(plain_value(value))
+            return _plain_text(value)
+
+
+def _plain_text(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, float) and not isfinite(value):
+        return f'"{java_double(value)}"'
+    return json.dumps(plain_value(value))
 
 
 def plain_value(value: Any) -> Any:  # noqa: ANN401

@@ -29,19 +29,19 @@ TIMESTAMP, HEADERS, PARTITION, OFFSET = "_timestamp", "_headers", "_partition", 
 GONE = "_gone"
 """Whether a record has no value: what a table deletes, and a stream passes on."""
 
-_HEADER = Type(Kind.STRUCT, fields=(("key", STRING), ("value", BYTES)))
+_HEADERS = array_of(Type(Kind.STRUCT, fields=(("key", STRING), ("value", BYTES))))
 RECORDS = Schema(
     (
         Field(KEY, BYTES),
         Field(VALUE, BYTES),
         Field(TIMESTAMP, INT64),
-        Field(HEADERS, array_of(_HEADER)),
+        Field(HEADERS, _HEADERS),
         Field(PARTITION, INT32),
         Field(OFFSET, INT64),
     )
 )
 """Records as the log has them."""
-WRITTEN = Schema((Field(KEY, BYTES), Field(VALUE, BYTES)))
+WRITTEN = Schema((Field(KEY, BYTES), Field(VALUE, BYTES), Field(HEADERS, _HEADERS)))
 """Records as they are written."""
 
 _START = struct.Struct(">q")
@@ -54,7 +54,7 @@ def row_schema(source: SqlSource) -> Schema:
     system = [Field(ROW_TIME, INT64), Field(ROW_PARTITION, INT32), Field(ROW_OFFSET, INT64)]
     if source.window is not None:
         system += [Field(WINDOW_START, INT64), Field(WINDOW_END, INT64)]
-    return Schema((*own, *system, Field(GONE, BOOLEAN)))
+    return Schema((*own, *system, Field(GONE, BOOLEAN), Field(HEADERS, _HEADERS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class Opening:
             WINDOW_START: bounds.get(WINDOW_START),
             WINDOW_END: bounds.get(WINDOW_END),
             GONE: record[VALUE] is None,
+            HEADERS: record[HEADERS],
         }
 
     def _headers(self, found: list[Row]) -> dict[str, Any]:
@@ -123,8 +124,8 @@ class Closing:
     rekeyed: bool = False
     """Whether a key is there even where all of its columns are null."""
 
-    def __call__(self, row: Row) -> dict[str, bytes | None]:
-        """Give the record of a row."""
+    def __call__(self, row: Row) -> dict[str, Any]:
+        """Give the record of a row, with the headers of the one that it was made of."""
         keys = Part(self.source.key_format, self.source.keys)
         keyless = not self.rekeyed and _nothing(row, self.source.keys)
         key = None if keyless else keys.write(row)
@@ -134,8 +135,9 @@ class Closing:
                 key or b"", kind, _millis(row[WINDOW_START]), _millis(row[WINDOW_END])
             )
         if row.get(GONE):
-            return {KEY: key, VALUE: None}
-        return {KEY: key, VALUE: Part(self.source.value_format, self.source.values).write(row)}
+            return {KEY: key, VALUE: None, HEADERS: row.get(HEADERS)}
+        value = Part(self.source.value_format, self.source.values).write(row)
+        return {KEY: key, VALUE: value, HEADERS: row.get(HEADERS)}
 
 
 def _nothing(row: Row, columns: tuple[SourceColumn, ...]) -> bool:

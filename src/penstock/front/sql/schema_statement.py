@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from penstock.errors import did_you_mean
+from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.properties import (
     OF_SOURCES,
@@ -14,7 +14,6 @@ from penstock.front.sql.properties import (
     record_format,
 )
 from penstock.front.sql.record_kafka import KAFKA_KINDS
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.source import (
     SYSTEM_COLUMNS,
     EventTime,
@@ -43,12 +42,10 @@ def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
     values = [column for column in columns if column.role == "value"]
     topic = found.get("KAFKA_TOPIC")
     if topic is None:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_PROPERTY",
-            "property KAFKA_TOPIC is missing",
-            statement.name.span,
-            "Add WITH (KAFKA_TOPIC='...', ...).",
+            text.shown("property KAFKA_TOPIC is missing", statement.name.span),
+            hint="Add WITH (KAFKA_TOPIC='...', ...).",
         )
     wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
     source = SqlSource(
@@ -74,23 +71,23 @@ def _default(catalog: Catalog, part: str, otherwise: str | None = None) -> Recor
 
 def _columns(statement: CreateSource, catalog: Catalog) -> list[SourceColumn]:
     if not statement.columns:
-        raise refused(
-            statement.source,
+        raise SqlError(
             "SQL_COLUMNS",
-            f'{statement.kind} "{statement.name.text}" has no columns',
-            statement.name.span,
-            "List them: (id STRING KEY, total INT).",
+            statement.source.shown(
+                f'{statement.kind} "{statement.name.text}" has no columns', statement.name.span
+            ),
+            hint="List them: (id STRING KEY, total INT).",
         )
     columns = [_column(item, statement, catalog) for item in statement.columns]
     _once(statement.columns, statement.source)
     _headers_once(columns, statement)
     if statement.kind == "table" and not any(column.role == "key" for column in columns):
-        raise refused(
-            statement.source,
+        raise SqlError(
             "SQL_KEY",
-            f'table "{statement.name.text}" has no primary key',
-            statement.name.span,
-            "Mark the columns that tell its rows apart: id STRING PRIMARY KEY.",
+            statement.source.shown(
+                f'table "{statement.name.text}" has no primary key', statement.name.span
+            ),
+            hint="Mark the columns that tell its rows apart: id STRING PRIMARY KEY.",
         )
     return columns
 
@@ -99,34 +96,28 @@ def _column(item: ColumnDefinition, statement: CreateSource, catalog: Catalog) -
     text, kind = statement.source, statement.kind
     name = item.name.text
     if name in SYSTEM_COLUMNS:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_COLUMN_NAME",
-            f'column "{name}" is one of the system\'s',
-            item.span,
-            "Rename it.",
+            text.shown(f'column "{name}" is one of the system\'s', item.span),
+            hint="Rename it.",
         )
     if (item.role == "key" and kind == "table") or (
         item.role == "primary key" and kind == "stream"
     ):
         right = "PRIMARY KEY" if kind == "table" else "KEY"
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_KEY",
-            f'column "{name}" of a {kind} is marked {item.role.upper()}',
-            item.span,
-            f"Mark it {right}.",
+            text.shown(f'column "{name}" of a {kind} is marked {item.role.upper()}', item.span),
+            hint=f"Mark it {right}.",
         )
     type_ = sql_type(item.type, catalog.types, text)
     role: Role = "key" if item.role == "primary key" else item.role
     wanted = {"headers": HEADERS_TYPE, "header": BYTES}.get(role, type_)
     if type_ != wanted:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_HEADERS",
-            f'column "{name}" of headers is {type_text(type_)}',
-            item.span,
-            f"Its type must be {type_text(wanted)}.",
+            text.shown(f'column "{name}" of headers is {type_text(type_)}', item.span),
+            hint=f"Its type must be {type_text(wanted)}.",
         )
     return SourceColumn(name, type_, role, item.header)
 
@@ -135,12 +126,10 @@ def _once(columns: Sequence[ColumnDefinition], text: SourceText) -> None:
     seen: set[str] = set()
     for column in columns:
         if column.name.text in seen:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_COLUMN_TWICE",
-                f'column "{column.name.text}" is there twice',
-                column.span,
-                "Give one of them another name.",
+                text.shown(f'column "{column.name.text}" is there twice', column.span),
+                hint="Give one of them another name.",
             )
         seen.add(column.name.text)
 
@@ -149,12 +138,12 @@ def _headers_once(columns: Iterable[SourceColumn], statement: CreateSource) -> N
     named = [(c.role, c.header) for c in columns if c.role in ("headers", "header")]
     whole = [item for item in named if item[0] == "headers"]
     if len(set(named)) < len(named) or (whole and len(named) > 1):
-        raise refused(
-            statement.source,
+        raise SqlError(
             "SQL_HEADERS",
-            f'"{statement.name.text}" has the same headers in two columns',
-            statement.name.span,
-            "Take all headers in one column, or each by its name once.",
+            statement.source.shown(
+                f'"{statement.name.text}" has the same headers in two columns', statement.name.span
+            ),
+            hint="Take all headers in one column, or each by its name once.",
         )
 
 
@@ -182,12 +171,10 @@ def event_time(found: Properties, columns: Sequence[SourceColumn]) -> EventTime 
 def check_parts(source: SqlSource, text: SourceText, span: Span) -> None:
     """Refuse columns that the format of their part cannot hold."""
     if source.is_table and source.key_format.name == "NONE":
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_FORMAT",
-            f'table "{source.name}" has no format for keys',
-            span,
-            "Give KEY_FORMAT.",
+            text.shown(f'table "{source.name}" has no format for keys', span),
+            hint="Give KEY_FORMAT.",
         )
     for part, format_, columns in (
         ("key", source.key_format, source.keys),
@@ -195,26 +182,37 @@ def check_parts(source: SqlSource, text: SourceText, span: Span) -> None:
     ):
         problem = _misfit(format_, columns, part)
         if problem:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_FORMAT",
-                f'the {part} of "{source.name}" {problem}',
-                span,
-                "Use another format.",
+                text.shown(f'the {part} of "{source.name}" {problem}', span),
+                hint="Use another format.",
             )
 
 
 def _misfit(format_: RecordFormat, columns: Sequence[SourceColumn], part: str) -> str:
     kinds = [column.type.kind for column in columns]
-    if format_.name == "KAFKA":
-        if len(columns) > 1:
-            return f"has {len(columns)} columns, and the format KAFKA holds one"
-        if kinds and kinds[0] not in KAFKA_KINDS:
-            return f"is of type {type_text(columns[0].type)}, which the format KAFKA does not have"
-    if format_.name == "NONE" and columns:
-        return "has columns, and the format NONE holds none"
-    if format_.name == "DELIMITED" and any(kind in _NESTED for kind in kinds):
-        return "has a column of a nested type, which the format DELIMITED does not have"
-    if part == "key" and any(column.type.holds(Kind.MAP) for column in columns):
-        return "has a column that holds a MAP, which keys cannot"
-    return ""
+    problems = {
+        "has columns, and the format NONE holds none": format_.name == "NONE" and bool(columns),
+        "has a column of a nested type, which the format DELIMITED does not have": (
+            format_.name == "DELIMITED" and any(kind in _NESTED for kind in kinds)
+        ),
+        "has a MAP whose keys are not STRING, which no format holds": any(
+            _odd_map(column.type) for column in columns
+        ),
+        "has a column that holds a MAP, which keys cannot": (
+            part == "key" and any(column.type.holds(Kind.MAP) for column in columns)
+        ),
+        "has several columns, and the format KAFKA holds one": (
+            format_.name == "KAFKA" and len(columns) > 1
+        ),
+        "has a type which the format KAFKA does not have": (
+            format_.name == "KAFKA" and any(kind not in KAFKA_KINDS for kind in kinds)
+        ),
+    }
+    return next((problem for problem, there in problems.items() if there), "")
+
+
+def _odd_map(type_: Type) -> bool:
+    inner = [part for _, part in type_.fields]
+    inner += [] if type_.item is None else [type_.item]
+    return type_.key not in (None, STRING) or any(map(_odd_map, inner))

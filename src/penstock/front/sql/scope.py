@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from penstock.errors import SqlError, did_you_mean
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_expression import Column
@@ -41,12 +40,11 @@ class Scope:
     def shown(self, source: Name | None = None) -> tuple[ScopeColumn, ...]:
         """Give the columns of `*`, or of `source.*`."""
         if source is not None and source.text not in self.sources:
-            raise refused(
-                self.text,
+            raise SqlError(
                 "SQL_SOURCE_MISSING",
-                f'"{source.text}" is none of the sources here',
-                source.span,
-                did_you_mean(source.text, self.sources) or f"There are: {', '.join(self.sources)}.",
+                self.text.shown(f'"{source.text}" is none of the sources here', source.span),
+                hint=did_you_mean(source.text, self.sources)
+                or f"There are: {', '.join(self.sources)}.",
             )
         wanted = self.sources if source is None else (source.text,)
         return tuple(c for c in self.columns if not c.system and c.source in wanted)
@@ -60,12 +58,13 @@ class Scope:
             and (column.source is None or known.source == column.source.text)
         ]
         if len(found) > 1:
-            raise refused(
-                self.text,
+            raise SqlError(
                 "SQL_COLUMN_AMBIGUOUS",
-                f'column "{column.name.text}" is in {_and(known.source for known in found)}',
-                column.span,
-                f"Say which: {found[0].source}.{column.name.text}.",
+                self.text.shown(
+                    f'column "{column.name.text}" is in {_and(known.source for known in found)}',
+                    column.span,
+                ),
+                hint=f"Say which: {found[0].source}.{column.name.text}.",
             )
         return found[0] if found else None
 
@@ -73,12 +72,10 @@ class Scope:
         """Give the error of a name that nothing has."""
         names = sorted({known.name for known in self.columns if not known.system})
         whole = column.name.text if column.source is None else _dotted(column)
-        return refused(
-            self.text,
+        return SqlError(
             "SQL_COLUMN_MISSING",
-            f'column "{whole}" does not exist',
-            column.span,
-            did_you_mean(column.name.text, names) or f"The columns: {', '.join(names)}.",
+            self.text.shown(f'column "{whole}" does not exist', column.span),
+            hint=did_you_mean(column.name.text, names) or f"The columns: {', '.join(names)}.",
         )
 
     def without(self, held: Sequence[str]) -> Scope:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.properties import OF_QUERIES, Properties, properties_of, record_format
 from penstock.front.sql.reading import Rows, stamped
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.rows import KEY, WRITTEN, Closing
 from penstock.front.sql.schema_statement import check_parts, event_time
 from penstock.front.sql.source import (
@@ -58,6 +58,14 @@ def new_source(result: Result, target: Target, catalog: Catalog) -> SqlSource:
     _check_names(result.columns, target)
     keys = [column for column in result.columns if column.role == "key"]
     values = [column for column in result.columns if column.role == "value"]
+    if not values:
+        raise SqlError(
+            "SQL_COLUMNS",
+            target.text.shown(
+                f'"{target.name.text}" would have a key and nothing else', target.name.span
+            ),
+            hint="Select a column for its value: AS_VALUE(key) AS copy is one.",
+        )
     first = result.rows.first
     prefix = catalog.setting("ksql.output.topic.name.prefix")
     wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
@@ -91,12 +99,13 @@ def _key_format(found: Properties, keys: int, first: SqlSource, catalog: Catalog
 def _check_names(columns: Sequence[SourceColumn], target: Target) -> None:
     for column in columns:
         if column.name in SYSTEM_COLUMNS and column.role != "key":
-            raise refused(
-                target.text,
+            raise SqlError(
                 "SQL_COLUMN_NAME",
-                f'column "{column.name}" of the result has a name of the system\'s',
-                target.name.span,
-                f"Give it another: {column.name} AS other.",
+                target.text.shown(
+                    f'column "{column.name}" of the result has a name of the system\'s',
+                    target.name.span,
+                ),
+                hint=f"Give it another: {column.name} AS other.",
             )
 
 

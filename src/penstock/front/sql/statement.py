@@ -14,11 +14,9 @@ from penstock.front.sql.assertion import Expected, check_source, expected
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.insert import Inserted, inserted
 from penstock.front.sql.query import resolved
-from penstock.front.sql.refusal import refused
 from penstock.front.sql.schema_statement import created_source
 from penstock.front.sql.sink import Result, Target, new_source, written
 from penstock.front.sql.source import SqlSource
-from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
 from penstock.front.sql.types import sql_type
 from penstock.model.plan import Plan
@@ -55,7 +53,9 @@ class Session:
         """Carry out a statement; one that cannot be is refused and changes nothing."""
         carry_out = _STATEMENTS.get(type(statement))
         if carry_out is None:
-            raise _refused(statement, "SQL_UNSUPPORTED", "this statement cannot be run here")
+            raise SqlError(
+                "SQL_UNSUPPORTED", _shown(statement, "this statement cannot be run here")
+            )
         return carry_out(self, statement)
 
     def create(self, statement: tree.CreateSource) -> Outcome:
@@ -73,6 +73,7 @@ class Session:
         if self._there(statement):
             return Done(f"{statement.name.text} exists already")
         text = statement.source
+        _unlimited(statement)
         result = resolved(statement.query, self.catalog, text)
         _same_kind(result, statement)
         target = Target(statement.name, statement.kind, statement.properties, text)
@@ -86,6 +87,7 @@ class Session:
         """Start a query that writes to a source that is there."""
         text = statement.source
         target = self.catalog.source(statement.name, text)
+        _unlimited(statement)
         result = resolved(statement.query, self.catalog, text)
         _fits(result, target, statement)
         return self._started(f"INSERTQUERY_{target.name}", result, target)
@@ -120,10 +122,13 @@ class Session:
         found = self.catalog.source(statement.name, statement.source)
         readers = self.catalog.readers(found.name)
         if found.kind != statement.kind:
-            raise _refused(statement, "SQL_SOURCE_KIND", f'"{found.name}" is a {found.kind}')
+            raise SqlError(
+                "SQL_SOURCE_KIND", _shown(statement, f'"{found.name}" is a {found.kind}')
+            )
         if readers:
-            raise _refused(
-                statement, "SQL_SOURCE_READ", f'"{found.name}" is read by {", ".join(readers)}'
+            raise SqlError(
+                "SQL_SOURCE_READ",
+                _shown(statement, f'"{found.name}" is read by {", ".join(readers)}'),
             )
         self.catalog.drop(found.name)
         return Done(f"{found.name} dropped")
@@ -132,7 +137,7 @@ class Session:
         """Give a type a name."""
         name = statement.name.text
         if name in self.catalog.types and not statement.if_not_exists:
-            raise _refused(statement, "SQL_TYPE_EXISTS", f'type "{name}" exists already')
+            raise SqlError("SQL_TYPE_EXISTS", _shown(statement, f'type "{name}" exists already'))
         if name not in self.catalog.types:
             found = sql_type(statement.type, self.catalog.types, statement.source)
             self.catalog.put_type(name, found)
@@ -142,13 +147,13 @@ class Session:
         """Forget a type."""
         name = statement.name.text
         if statement.what != "type":
-            raise _refused(
-                statement, "SQL_UNSUPPORTED", f"a {statement.what} cannot be dropped here"
+            raise SqlError(
+                "SQL_UNSUPPORTED", _shown(statement, f"a {statement.what} cannot be dropped here")
             )
         if name in self.catalog.types:
             self.catalog.drop_type(name)
         elif not statement.if_exists:
-            raise _refused(statement, "SQL_TYPE", f'type "{name}" does not exist')
+            raise SqlError("SQL_TYPE", _shown(statement, f'type "{name}" does not exist'))
         return Done(f"type {name} dropped")
 
     def set(self, statement: tree.SetProperty) -> Outcome:
@@ -164,16 +169,17 @@ class Session:
     def _there(self, statement: tree.CreateSource | tree.CreateAs) -> bool:
         """Whether a source need not be made, since it is there and may be."""
         found = self.catalog.get(statement.name.text)
+        _replaceable(found, statement)
         if found is None or statement.or_replace:
             return False
         if statement.if_not_exists:
             return True
-        raise refused(
-            statement.source,
+        raise SqlError(
             "SQL_SOURCE_EXISTS",
-            f'{found.kind} "{found.name}" exists already',
-            statement.name.span,
-            "Use CREATE OR REPLACE, IF NOT EXISTS, or another name.",
+            statement.source.shown(
+                f'{found.kind} "{found.name}" exists already', statement.name.span
+            ),
+            hint="Use CREATE OR REPLACE, IF NOT EXISTS, or another name.",
         )
 
     def _started(self, name: str, result: Result, target: SqlSource) -> Started:
@@ -185,38 +191,58 @@ class Session:
         return Started(query, written(result, target, query), reads, target)
 
 
+def _replaceable(found: SqlSource | None, statement: tree.CreateSource | tree.CreateAs) -> None:
+    """Refuse to replace what is only read, or by what is only read."""
+    reads = isinstance(statement, tree.CreateSource) and statement.read_only
+    if statement.or_replace and (reads or (found is not None and found.read_only)):
+        raise SqlError(
+            "SQL_REPLACE",
+            _shown(statement, "a SOURCE is to be replaced"),
+            hint="Drop it, and create it again.",
+        )
+
+
 def _same_kind(result: Result, statement: tree.CreateAs) -> None:
     made = "table" if result.table else "stream"
     if made != statement.kind:
-        raise _refused(
-            statement,
+        raise SqlError(
             "SQL_SOURCE_KIND",
-            f'the query of {statement.kind} "{statement.name.text}" gives a {made}',
-            f"Write CREATE {made.upper()} ... AS.",
+            _shown(
+                statement, f'the query of {statement.kind} "{statement.name.text}" gives a {made}'
+            ),
+            hint=f"Write CREATE {made.upper()} ... AS.",
+        )
+
+
+def _unlimited(statement: tree.CreateAs | tree.InsertSelect) -> None:
+    if statement.query.limit is not None:
+        raise SqlError(
+            "SQL_LIMIT",
+            _shown(statement, "a query that runs on has a LIMIT"),
+            hint="Leave out LIMIT.",
         )
 
 
 def _fits(result: Result, target: SqlSource, statement: tree.InsertSelect) -> None:
     if result.table or target.is_table:
-        raise _refused(statement, "SQL_INSERT", "INSERT INTO is for streams only")
+        raise SqlError("SQL_INSERT", _shown(statement, "INSERT INTO is for streams only"))
     if target.read_only:
-        raise _refused(statement, "SQL_INSERT", f'"{target.name}" is read only')
+        raise SqlError("SQL_INSERT", _shown(statement, f'"{target.name}" is read only'))
     mine = {(c.name, c.type, c.role) for c in result.columns}
     others = {(c.name, c.type, c.role) for c in target.columns}
     if mine != others:
-        raise _refused(
-            statement,
+        raise SqlError(
             "SQL_INSERT",
-            f'the query does not give the columns of "{target.name}"',
-            "Select the same names and types, and the same key.",
+            _shown(statement, f'the query does not give the columns of "{target.name}"'),
+            hint="Select the same names and types, and the same key.",
         )
 
 
-def _refused(statement: tree.Statement, code: str, fact: str, hint: str = "") -> SqlError:
-    source: SourceText = statement.source
+def _shown(statement: tree.Statement, fact: str) -> str:
+    """Give a fact about a statement, with its name underlined."""
     name = getattr(statement, "name", None)
     span = name.span if isinstance(name, Name) else statement.span
-    return refused(source, code, fact, span, hint)
+    return statement.source.shown(fact, span)
 
 
 _STATEMENTS: Mapping[type, Callable[[Session, Any], Outcome]] = {

@@ -90,9 +90,10 @@ class TableJoin:
     def _changes(self, *, left: bool) -> Relation:
         side, other = (self.left, self.right) if left else (self.right, self.left)
         whole, missing = side.whole(), Cast(Constant(None), other.type)
-        keys = [Typed(Column(name), side.relation.schema.field(name).type) for name in side.key]
         primary: Expr = Cast(Constant(None), STRING)
         if left and self.foreign:
+            known = side.relation.schema
+            keys = [Typed(Column(name), known.field(name).type) for name in side.key]
             texts = [operators.cast(key, STRING) for key in keys]
             primary = texts[0].expr
             if len(texts) > 1:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from penstock.errors import did_you_mean
-from penstock.front.sql.refusal import refused
+from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import ArrayType, MapType, NamedType, SqlType, StructType
 from penstock.schema.types import (
@@ -65,12 +64,10 @@ def sql_type(said: SqlType, own: Mapping[str, Type], source: SourceText) -> Type
             names = [field.name.text for field in fields]
             for place, name in enumerate(names):
                 if name in names[:place]:
-                    raise refused(
-                        source,
+                    raise SqlError(
                         "SQL_TYPE",
-                        f'a struct has two fields "{name}"',
-                        fields[place].span,
-                        "Give one of them another name.",
+                        source.shown(f'a struct has two fields "{name}"', fields[place].span),
+                        hint="Give one of them another name.",
                     )
             parts = (sql_type(field.type, own, source) for field in fields)
             return Type(Kind.STRUCT, fields=tuple(zip(names, parts, strict=True)))
@@ -87,12 +84,10 @@ def _named(said: NamedType, own: Mapping[str, Type], source: SourceText) -> Type
         return _decimal(said, source)
     if upper in _NAMED:
         return _NAMED[upper]
-    raise refused(
-        source,
+    raise SqlError(
         "SQL_TYPE",
-        f'type "{name}" does not exist',
-        said.span,
-        did_you_mean(upper, [*_NAMED, "DECIMAL", *own])
+        source.shown(f'type "{name}" does not exist', said.span),
+        hint=did_you_mean(upper, [*_NAMED, "DECIMAL", *own])
         or "Use a built-in type, or make one with CREATE TYPE.",
     )
 
@@ -100,21 +95,17 @@ def _named(said: NamedType, own: Mapping[str, Type], source: SourceText) -> Type
 def _decimal(said: NamedType, source: SourceText) -> Type:
     given = [part for part in said.parameters if isinstance(part, int)]
     if len(given) not in (1, 2) or len(given) != len(said.parameters):
-        raise refused(
-            source,
+        raise SqlError(
             "SQL_TYPE",
-            "a decimal has no precision and scale",
-            said.span,
-            "Write DECIMAL(10, 2).",
+            source.shown("a decimal has no precision and scale", said.span),
+            hint="Write DECIMAL(10, 2).",
         )
     precision, scale = given[0], given[1] if len(given) > 1 else 0
     if not 1 <= precision <= MOST_DIGITS or not 0 <= scale <= precision:
-        raise refused(
-            source,
+        raise SqlError(
             "SQL_TYPE",
-            f"DECIMAL({precision}, {scale}) cannot be",
-            said.span,
-            f"Give a precision from 1 to {MOST_DIGITS}, and a scale from 0 to the precision.",
+            source.shown(f"DECIMAL({precision}, {scale}) cannot be", said.span),
+            hint=f"Give a precision from 1 to {MOST_DIGITS}, and a scale from 0 to the precision.",
         )
     return decimal_of(precision, scale)
 

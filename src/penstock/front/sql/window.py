@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from penstock.front.sql.refusal import refused
+from penstock.errors import SqlError
 from penstock.front.sql.sessions import left_sessions
 from penstock.front.sql.source import ROW_TIME, WINDOW_END, WINDOW_START, KeyWindow, WindowKind
 from penstock.front.sql.source_text import SourceText
@@ -16,7 +16,7 @@ from penstock.model import aggregate as model
 from penstock.model.aggregate import Aggregate
 from penstock.model.expr import Call, Cast, Column, Expr, Literal
 from penstock.model.measure import Measure
-from penstock.model.refine import Refinement
+from penstock.model.refine import Mode, Refinement
 from penstock.model.relation import Relation
 from penstock.model.stateless import Filter, Named, Project, Restamp
 from penstock.model.trigger import EACH_ROW, AfterWatermark, Trigger
@@ -46,7 +46,7 @@ class Placed:
         """Give the results of each key and window, whose bounds are columns in milliseconds."""
         session = isinstance(self.window, Session)
         latest = Measure(_LATEST, "max", (Column(ROW_TIME),), site="GROUP BY")
-        mode = "retracting" if session else "accumulating"
+        mode: Mode = "retracting" if session else "accumulating"
         refinement = Refinement(
             mode, self.keep_late, empty_on_time=False, empty_final=False, stamp="latest"
         )
@@ -82,15 +82,13 @@ def placed(said: Said | None, emit: Emit | None, text: SourceText) -> Placed | N
     """Read WINDOW and EMIT; none where there is no window."""
     final = emit is not None and emit.mode == "final"
     if emit is not None and emit.mode not in ("changes", "final"):
-        raise refused(text, "SQL_UNSUPPORTED", "this EMIT cannot be run here yet", emit.span)
+        raise SqlError("SQL_UNSUPPORTED", text.shown("this EMIT cannot be run here yet", emit.span))
     if said is None:
         if final and emit is not None:
-            raise refused(
-                text,
+            raise SqlError(
                 "SQL_EMIT",
-                "EMIT FINAL is asked for without WINDOW",
-                emit.span,
-                "Add a window.",
+                text.shown("EMIT FINAL is asked for without WINDOW", emit.span),
+                hint="Add a window.",
             )
         return None
     window = _window(said, text)
@@ -119,12 +117,10 @@ def _window(said: Said, text: SourceText) -> Window:
     size = _size(said)
     plain = said.offset is None and said.max_size is None and said.domain == "event"
     if size <= _NONE or not plain or said.kind not in ("tumbling", "hopping", "session"):
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_WINDOW",
-            f"a {said.kind} window of {size} cannot be",
-            said.span,
-            "Use TUMBLING (SIZE n), HOPPING (SIZE n, ADVANCE BY m) or SESSION (n), above zero.",
+            text.shown(f"a {said.kind} window of {size} cannot be", said.span),
+            hint="Use TUMBLING (SIZE n), HOPPING (SIZE n, ADVANCE BY m) or SESSION (n).",
         )
     if said.kind == "tumbling":
         return Tumbling(size)
@@ -132,11 +128,9 @@ def _window(said: Said, text: SourceText) -> Window:
         return Session(size)
     slide = said.advance.delta if isinstance(said.advance, Duration) else _NONE
     if not _NONE < slide <= size:
-        raise refused(
-            text,
+        raise SqlError(
             "SQL_WINDOW",
-            f"a hopping window advances by {slide}",
-            said.span,
-            "At most its size.",
+            text.shown(f"a hopping window advances by {slide}", said.span),
+            hint="At most its size.",
         )
     return Hopping(size, slide)

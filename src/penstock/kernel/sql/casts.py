@@ -53,7 +53,7 @@ def _double_of_text(value: pl.Expr, _: Type, __: Type) -> pl.Expr:
 
 
 def _boolean_of_text(value: pl.Expr, _: Type, __: Type) -> pl.Expr:
-    return value.str.to_lowercase().is_in(_YES)
+    return value.str.strip_chars().str.to_lowercase().is_in(_YES)
 
 
 def _double_text(value: pl.Expr, _: Type, __: Type) -> pl.Expr:

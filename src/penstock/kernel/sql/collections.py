@@ -15,6 +15,16 @@ from penstock.model.expr import Literal
 from penstock.schema.types import STRING, Kind, Type
 
 _NESTED = (Kind.ARRAY, Kind.MAP, Kind.STRUCT)
+_JOINED = (
+    Kind.BOOLEAN,
+    Kind.INT32,
+    Kind.INT64,
+    Kind.FLOAT64,
+    Kind.DECIMAL,
+    Kind.STRING,
+)
+_CUBE_SIDES = 20
+"""A million rows of one: more are refused, as in ksqlDB."""
 _ROW = "_row"
 _ITEM = "_item"
 
@@ -167,6 +177,9 @@ def _slice(arguments: Arguments, _: Type) -> pl.Expr:
 def _join(arguments: Arguments, _: Type) -> pl.Expr:
     values = arguments[0]
     item = values.type.item or STRING
+    if item.kind not in _JOINED:
+        # As in ksqlDB, where joining other values fails.
+        return values.value.list.len().replace_strict({}, default=None, return_dtype=pl.String)
     texts = values.value.list.eval(cast_value(pl.element(), item, STRING).fill_null("null"))
     between = pl.lit(",") if len(arguments) == 1 else arguments[1].value.fill_null("")
     return texts.list.join(between)
@@ -205,7 +218,7 @@ def _entries(entries: Mapping[str, Any], by_key: bool) -> list[dict[str, Any]]: 
 
 
 def _as_map(keys: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    return dict(zip(keys, values, strict=False))
+    return {key: values[place] if place < len(values) else None for place, key in enumerate(keys)}
 
 
 def _map_union(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> object:
@@ -217,6 +230,8 @@ def _map_union(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -
 def _cube(items: Sequence[Any]) -> list[list[Any]]:
     """Give each item or null in all ways, a null item only once."""
     size = len(items)
+    if size > _CUBE_SIDES:
+        raise ValueError(size)
     rows: list[list[Any]] = []
     for number in range(2**size):
         row = [

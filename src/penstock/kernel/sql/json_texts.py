@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from penstock.kernel.functions.argument import Lowering
 from penstock.kernel.sql.rows import Function, by_row, by_row_typed
-from penstock.kernel.sql.value_text import java_double, scalar_text
+from penstock.kernel.sql.value_text import decimal_text, java_double, scalar_text
 from penstock.schema.types import STRING, Kind, Type
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[['\"]([^'\"]*)['\"]\]")
 _MISSING = object()
 _PARTED = (Kind.ARRAY, Kind.MAP, Kind.STRUCT)
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(parse_float=Decimal)
 
 
 def _read(text: str) -> Any:  # noqa: ANN401
@@ -27,13 +28,15 @@ def _read(text: str) -> Any:  # noqa: ANN401
     return _MISSING if not stripped else _DECODER.raw_decode(stripped)[0]
 
 
-def write(value: Any) -> str:  # noqa: ANN401
+def write(value: Any, number: Callable[[Decimal], str] = decimal_text) -> str:  # noqa: ANN401
     """Write a JSON value without blanks, numbers as Java does."""
     if isinstance(value, dict):
-        parts = (f"{_quoted(str(key))}:{write(item)}" for key, item in value.items())
+        parts = (f"{_quoted(str(key))}:{write(item, number)}" for key, item in value.items())
         return f"{{{','.join(parts)}}}"
     if isinstance(value, list):
-        return f"[{','.join(write(item) for item in value)}]"
+        return f"[{','.join(write(item, number) for item in value)}]"
+    if isinstance(value, Decimal):
+        return number(value)
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, float):
@@ -70,9 +73,14 @@ def _extract(text: str, path: str) -> str | None:
             value = value[str(step)]
         else:
             return None
-    if value is None or value is _MISSING:
+    if value is _MISSING:
         return None
-    return value if isinstance(value, str) else write(value)
+    return value if isinstance(value, str) else _as_it_was(value)
+
+
+def _as_it_was(value: Any) -> str:  # noqa: ANN401
+    """Write a part of a JSON text, numbers with the digits they had."""
+    return write(value, str)
 
 
 def _is_json(text: str | None) -> bool:
@@ -92,7 +100,13 @@ def _array_contains(text: str | None, wanted: object) -> bool:
         return False
     if not isinstance(items, list):
         return False
-    return any(type(item) is type(wanted) and item == wanted for item in items)
+    return any(_same(item, wanted) for item in items)
+
+
+def _same(item: object, wanted: object) -> bool:
+    if isinstance(item, Decimal):
+        return isinstance(wanted, float) and float(item) == wanted
+    return type(item) is type(wanted) and item == wanted
 
 
 def _array_length(text: str) -> int | None:
@@ -104,6 +118,8 @@ def _concat(*texts: str) -> str | None:
     values = [_read(text) for text in texts]
     if _MISSING in values:
         return None
+    if len(values) == 1:
+        return write(values[0])
     if all(isinstance(value, dict) for value in values):
         return write({key: item for value in values for key, item in value.items()})
     parts = (value if isinstance(value, list) else [value] for value in values)
@@ -122,14 +138,14 @@ def _keys(text: str) -> list[str] | None:
 
 def _records(text: str) -> dict[str, str] | None:
     found = _object(text)
-    return None if found is None else {key: write(item) for key, item in found.items()}
+    return None if found is None else {key: _as_it_was(item) for key, item in found.items()}
 
 
 def _items(text: str) -> list[str] | None:
     values = _read(text)
     if not isinstance(values, list) or not all(isinstance(item, dict) for item in values):
         return None
-    return [write(item) for item in values]
+    return [_as_it_was(item) for item in values]
 
 
 def _to_json(types: tuple[Type, ...]) -> Function:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
@@ -9,7 +10,7 @@ import polars as pl
 
 from penstock.kernel.functions.argument import Arguments, Lowering
 from penstock.kernel.sql import java_time
-from penstock.kernel.sql.rows import by_row, called, each_row, of_columns
+from penstock.kernel.sql.rows import Function, by_row, called, each_row, of_columns
 from penstock.model.expr import Literal
 from penstock.schema.types import Kind, Type
 
@@ -68,6 +69,38 @@ def _strftime(pattern: str) -> str | None:
         for part in parts
     ]
     return None if None in forms else "".join(form for form in forms if form is not None)
+
+
+def _parse(take: Callable[[pl.Expr], pl.Expr], by_value: Function) -> Lowering:
+    """Read texts as whole columns where the pattern is one that polars reads as exactly."""
+
+    def lowered(arguments: Arguments, gives: Type) -> pl.Expr:
+        text, pattern = arguments[0], arguments[1]
+        plain = len(arguments) == 2 and isinstance(pattern.expr, Literal)  # noqa: PLR2004
+        form = str(pattern.expr.value) if plain else ""  # type: ignore[union-attr]
+        read = _strptime(text.value, form)
+        if read is None:
+            return called(by_value, [item.value for item in arguments], gives)
+        return take(read)
+
+    return lowered
+
+
+def _strptime(text: pl.Expr, pattern: str) -> pl.Expr | None:
+    form = _strftime(pattern)
+    if form is None or any(mark not in form for mark in ("%Y", "%m", "%d")):
+        return None
+    # Polars would take fewer digits than the pattern has letters, and a second number 60.
+    digits = "".join(
+        {"": re.escape(part.text), "s": "[0-5][0-9]"}.get(part.letter, f"[0-9]{{{part.count}}}")
+        for part in java_time.parts_of(pattern)
+    )
+    sound: pl.Expr = pl.when(text.str.contains(f"^{digits}$")).then(text)
+    if "%H" not in form:
+        return sound.str.strptime(pl.Date, form, strict=False).cast(pl.Datetime("ms"))
+    if "%M" not in form:
+        sound, form = pl.concat_str(sound, pl.lit(" 00")), f"{form} %M"
+    return sound.str.strptime(pl.Datetime("ms"), form, strict=False)
 
 
 def _written(value: date | datetime | time | int, pattern: str, zone: str = "UTC") -> str:
@@ -129,7 +162,9 @@ def _shifted(sign: int) -> Callable[[Arguments, Type], pl.Expr]:
         size = amount * _MILLISECONDS[name]
         if gives.kind is Kind.DATE:
             whole = value.value.cast(pl.Datetime("ms")).cast(pl.Int64) + size
-            return whole.cast(pl.Datetime("ms")).dt.date()
+            # Cut off towards 1970, as Java's units do.
+            days = whole.abs() // _DAY * whole.sign()
+            return days.cast(pl.Int32).cast(pl.Date)
         return (value.value.cast(pl.Int64) + size).cast(pl.Datetime("ms", "UTC"))
 
     return lowered
@@ -176,11 +211,11 @@ MOMENTS: Mapping[str, Lowering] = {
     "format_date": _format,
     "format_time": _format,
     "format_timestamp": _format,
-    "stringtodate": by_row(_read_day),
-    "stringtotimestamp": by_row(_read_millis),
-    "parse_date": by_row(_read_date),
+    "stringtodate": _parse(lambda read: read.dt.date().cast(pl.Int32), _read_day),
+    "stringtotimestamp": _parse(lambda read: read.cast(pl.Int64), _read_millis),
+    "parse_date": _parse(lambda read: read.dt.date(), _read_date),
     "parse_time": by_row(_read_time),
-    "parse_timestamp": by_row(_read),
+    "parse_timestamp": _parse(lambda read: read.dt.replace_time_zone("UTC"), _read),
     "from_days": _from_days,
     "from_unixtime": _from_unixtime,
     "unix_date": _unix_date,

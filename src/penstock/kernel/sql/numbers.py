@@ -11,15 +11,19 @@ import numpy as np
 import polars as pl
 
 from penstock.kernel.columns import dtype_of
-from penstock.kernel.functions.argument import Arguments, Lowering
+from penstock.kernel.functions.argument import Argument, Arguments, Lowering, constant_int
+from penstock.kernel.functions.division import quotient
+from penstock.kernel.functions.rounding import rounded
 from penstock.kernel.sql.casts import cast_value
 from penstock.kernel.sql.decimals import EXACT, fitted
 from penstock.kernel.sql.rows import by_row, called, each_row, of_columns
+from penstock.model.expr import Literal
 from penstock.schema.types import FLOAT64, INT64, Kind, Type
 
 _EARTH_KM = 6371.0
 _EARTH_MILES = 3959.0
 _WITH_BASE = 2
+_MOST_PLACES = 9
 
 
 def _float(compute: Callable[[pl.Expr], pl.Expr]) -> Lowering:
@@ -85,7 +89,27 @@ def _rounded(arguments: Arguments, gives: Type) -> pl.Expr:
             up = (value - floor) >= 0.5  # noqa: PLR2004
             near = pl.when(up).then(floor + 1.0).otherwise(floor)
             return cast_value(near, FLOAT64, INT64)
+    elif type_.kind is Kind.FLOAT64 and _few_places(arguments):
+        return _rounded_float(arguments, gives)
     return called(partial(_at_places, gives, True), [item.value for item in arguments], gives)  # noqa: FBT003
+
+
+def _few_places(arguments: Arguments) -> bool:
+    places = arguments[1].expr
+    return isinstance(places, Literal) and places.value in range(-_MOST_PLACES, _MOST_PLACES + 1)
+
+
+def _rounded_float(arguments: Arguments, gives: Type) -> pl.Expr:
+    """Round to constant places; a half below zero goes up, and so towards zero."""
+    value, places = arguments
+    size = value.value.abs()
+    near = rounded((Argument(size, FLOAT64, value.expr), places), gives)
+    scale = 10.0 ** constant_int(arguments, 1)
+    whole = (near * scale).round()
+    tie = size == quotient(whole - 0.5, pl.lit(scale))
+    below = pl.when(tie).then(quotient(whole - 1.0, pl.lit(scale))).otherwise(near)
+    # Java has no zero with a sign after rounding.
+    return pl.when(value.value < 0).then(-below + 0.0).otherwise(near)
 
 
 def _cut(arguments: Arguments, gives: Type) -> pl.Expr:

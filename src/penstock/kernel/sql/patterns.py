@@ -71,7 +71,12 @@ def _split(text: str, pattern: str) -> list[str]:
             continue
         parts.append(text[start : found.start()])
         start = found.end()
-    return [*parts, text[start:]]
+    parts.append(text[start:])
+    if compiled(pattern).fullmatch(""):
+        # A pattern that matches nothing at all leaves no empty parts at the end, as in Java.
+        while len(parts) > 1 and not parts[-1]:
+            parts.pop()
+    return parts
 
 
 PATTERNS: Mapping[str, Lowering] = {

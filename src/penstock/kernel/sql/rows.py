@@ -16,6 +16,7 @@ Function: TypeAlias = Callable[..., Any]
 Columns: TypeAlias = Callable[[Sequence[pl.Series]], pl.Series]
 
 _EACH_ROW = "_each_row"
+_ELEMENT = str(pl.element())
 # What a function may raise of a value that it cannot take: the row then has no value.
 FAILURES = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, OSError)
 
@@ -51,10 +52,16 @@ def called(
 def of_columns(compute: Columns, values: Sequence[pl.Expr], dtype: pl.DataType) -> pl.Expr:
     """Compute one column of several at once; constants are spread to their length."""
     whole = pl.map_batches(list(values), partial(_spread, compute), return_dtype=dtype)
-    if any(value.meta.root_names() or _EACH_ROW in str(value) for value in values):
+    if any(value.meta.root_names() or _varies(value) for value in values):
         return whole
     # Of constants polars must be told that it is one value.
     return whole.first()
+
+
+def _varies(value: pl.Expr) -> bool:
+    """Whether an expression without columns has many values: items of a list, or one a row."""
+    text = str(value)
+    return _EACH_ROW in text or _ELEMENT in text
 
 
 def each_row() -> pl.Expr:

@@ -14,9 +14,10 @@ import polars as pl
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.argument import Arguments, Lowering
 from penstock.kernel.sql.rows import by_row, called, each_row, of_columns
+from penstock.model.expr import Literal
 from penstock.schema.types import Kind, Type
 
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _BLANK = "".join(chr(code) for code in range(33))
 
 
@@ -117,11 +118,25 @@ def _padded(side: str, value: str | bytes, length: int, filling: str | bytes) ->
     return pad + value if side == "left" else value + pad  # type: ignore[operator]
 
 
-def _replace(text: str, old: str, new: str) -> str:
+def _replace(arguments: Arguments, gives: Type) -> pl.Expr:
+    text, old, new = arguments
+    if isinstance(old.expr, Literal) and isinstance(new.expr, Literal) and old.expr.value:
+        return text.value.str.replace_all(str(old.expr.value), str(new.expr.value), literal=True)
+    return called(_replaced, [item.value for item in arguments], gives)
+
+
+def _replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def _split(value: str | bytes, by: str | bytes) -> list[str | bytes]:
+def _split(arguments: Arguments, gives: Type) -> pl.Expr:
+    value, by = arguments
+    if isinstance(by.expr, Literal) and isinstance(by.expr.value, str) and by.expr.value:
+        return value.value.str.split(by.expr.value)
+    return called(_parts, [value.value, by.value], gives)
+
+
+def _parts(value: str | bytes, by: str | bytes) -> list[str | bytes]:
     if by:
         return value.split(by)  # type: ignore[arg-type,return-value]
     return [value[place : place + 1] for place in range(len(value))] or [value]
@@ -137,10 +152,13 @@ def _split_to_map(text: str, between: str, inner: str) -> dict[str, str] | None:
 def _chr(code: int | str) -> str | None:
     if isinstance(code, int):
         return chr(code)
-    units = _ESCAPED.findall(code)
-    if not units or _ESCAPED.sub("", code):
+    if not _ESCAPED.match(code):
         return None
-    return bytes.fromhex("".join(units)).decode("utf-16-be")
+    return _ESCAPED.sub(_unescaped, code)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("\\u", "")).decode("utf-16-be", errors="replace")
 
 
 def _elt(place: int | None, *texts: str | None) -> str | None:
@@ -196,9 +214,9 @@ TEXTS: Mapping[str, Lowering] = {
     "len": _len,
     "lpad": by_row(partial(_padded, "left")),
     "md5": by_row(_md5),
-    "replace": by_row(_replace),
+    "replace": _replace,
     "rpad": by_row(partial(_padded, "right")),
-    "split": by_row(_split),
+    "split": _split,
     "split_to_map": by_row(_split_to_map),
     "substring": _substring,
     "trim": _trim,

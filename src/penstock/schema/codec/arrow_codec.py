@@ -68,8 +68,11 @@ class ArrowCodec:
 
 def _check_type(found: pa.Table, field: Field) -> None:
     """Refuse a column of another type, which Arrow would try to cast, and crash on some."""
-    if field.name not in found.column_names:
+    times = found.column_names.count(field.name)
+    if times == 0:
         return
+    if times > 1:
+        raise ValueError(f'column "{field.name}" is there {times} times')
     try:
         type_ = type_of(field.name, found.schema.field(field.name).type)
     except SchemaError as error:

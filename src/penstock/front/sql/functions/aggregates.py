@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 from penstock.errors import SqlError
 from penstock.front.sql.functions.aggregate_entries import AGGREGATES
+from penstock.front.sql.functions.folding import Correlation, Tally, TopRows
 from penstock.front.sql.functions.overload import Rule, choose
 from penstock.front.sql.functions.typed import Typed, as_type
 from penstock.front.sql.types import type_text
 from penstock.model.expr import Constant, Expr, Literal, Resolved
-from penstock.model.measure import Function, Measure
+from penstock.model.measure import Function, Measure, UserAggregate
 from penstock.schema.types import FLOAT64, INT32, INT64, STRING, Kind, Type, array_of
 
 Finish: TypeAlias = Callable[[Expr], Expr]
@@ -51,6 +52,18 @@ class _Asked:
         given = tuple((settings or {}).items())
         measure = Measure(self.measure, function, arguments, given, site=self.name)
         return Aggregated(measure, self.gives, finish)
+
+    def folded(self, user: UserAggregate | TopRows) -> Aggregated:
+        """Give a measure that is folded by an object of its own."""
+        measure = Measure(
+            self.measure,
+            "user",
+            self.arguments,
+            user=user,  # type: ignore[arg-type]  # that of the top rows takes no row back
+            gives=self.gives,
+            site=self.name,
+        )
+        return Aggregated(measure, self.gives)
 
     def constant(self, place: int) -> int:
         """Give a number that is the same in every row."""
@@ -196,14 +209,11 @@ def _attr(asked: _Asked) -> Aggregated:
 
 
 def _histogram(asked: _Asked) -> Aggregated:
-    finish = partial(_call, "tally", asked.gives)
-    return asked.measured("collect_list", *asked.arguments, finish=finish)
+    return asked.folded(Tally())
 
 
 def _correlation(asked: _Asked) -> Aggregated:
-    pair = Type(Kind.STRUCT, fields=(("X", FLOAT64), ("Y", FLOAT64)))
-    finish = partial(_call, "correlation_of", FLOAT64)
-    return asked.measured("collect_list", _call("struct", pair, *asked.arguments), finish=finish)
+    return asked.folded(Correlation())
 
 
 def _top(function: Function) -> Callable[[_Asked], Aggregated]:
@@ -223,11 +233,7 @@ def _top_structs(arguments: Sequence[Typed], measure_name: str) -> Aggregated:
     given = tuple(as_type(column, type_) for column, type_ in zip(columns, types, strict=True))
     asked = _Asked("TOPK", measure_name, (count.expr,), array_of(row), {})
     most = asked.constant(0)
-
-    def finish(column: Expr) -> Expr:
-        return _call("top_structs", asked.gives, column, Literal(most))
-
-    return asked.measured("collect_list", _call("struct", row, *given), finish=finish)
+    return replace(asked, arguments=(_call("struct", row, *given),)).folded(TopRows(most))
 
 
 def _first(types: Sequence[Type | None]) -> Type:

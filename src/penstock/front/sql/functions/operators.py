@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.functions.casts import cast
-from penstock.front.sql.functions.moment_text import read_moment
 from penstock.front.sql.functions.joint_type import (
     MOST_DIGITS,
     as_decimal,
@@ -14,6 +13,7 @@ from penstock.front.sql.functions.joint_type import (
     unified,
     wider,
 )
+from penstock.front.sql.functions.moment_text import read_moment
 from penstock.front.sql.functions.typed import Typed, as_type, typed_call
 from penstock.front.sql.types import type_text
 from penstock.model.expr import Cast, Literal

@@ -14,10 +14,10 @@ from penstock.front.sql.functions.collection_entries import (
     MAPS,
 )
 from penstock.front.sql.functions.entry import Described, Entry
+from penstock.front.sql.functions.joint_type import wider
 from penstock.front.sql.functions.moment_entries import MOMENTS
 from penstock.front.sql.functions.number_entries import CONVERSIONS, MATHEMATICAL
 from penstock.front.sql.functions.overload import Rule, choose, resolved
-from penstock.front.sql.functions.joint_type import wider
 from penstock.front.sql.functions.table_entries import TABLES
 from penstock.front.sql.functions.text_entries import REGULAR_EXPRESSIONS, STRINGS, URLS
 from penstock.front.sql.functions.typed import Argument, Typed

@@ -1,0 +1,70 @@
+"""The topics of sources: there, or made as a statement says."""
+
+from __future__ import annotations
+
+import contextlib
+
+from penstock.errors import SqlError, TopicError
+from penstock.front.sql.source import SqlSource
+from penstock.front.sql.statement import Started
+from penstock.front.sql.tree_statement import AlterSource, CreateSource
+from penstock.log.port import Log
+from penstock.log.topic import TopicConfig
+
+
+def ensure_source_topic(log: Log, source: SqlSource, statement: CreateSource | AlterSource) -> None:
+    """Make the topic of a source where PARTITIONS says how; else it must be there."""
+    if source.topic in log.topics():
+        problem = _misfit(log, source)
+        if problem:
+            fact = f'topic "{source.topic}" {problem}'
+            raise SqlError(
+                "SQL_TOPIC",
+                statement.source.shown(fact, statement.name.span),
+                hint="Name another topic, or leave out what it contradicts.",
+            )
+        return
+    if source.partitions is None:
+        fact = f'topic "{source.topic}" does not exist'
+        raise SqlError(
+            "SQL_TOPIC_MISSING",
+            statement.source.shown(fact, statement.name.span),
+            hint="Add PARTITIONS=1 to WITH (...) to have it made, or use `penstock topics create`.",
+        )
+    _create(log, source, source.partitions)
+
+
+def ensure_result_topic(log: Log, started: Started) -> None:
+    """Make the topic that a query writes to, as its statement says or as what it reads is."""
+    source = started.writes
+    if source.topic in log.topics():
+        if log.topic(source.topic).schema is not None:
+            raise SqlError(
+                "SQL_TOPIC",
+                f'topic "{source.topic}" has columns of its own, and a query writes bytes',
+                hint="Name another with WITH (KAFKA_TOPIC='...').",
+            )
+        return
+    first = log.topic(started.reads[0].topic).partitions
+    _create(log, source, source.partitions or first)
+
+
+def drop_topic(log: Log, topic: str) -> None:
+    """Delete a topic, if it is there."""
+    with contextlib.suppress(TopicError):
+        log.delete_topic(topic)
+
+
+def _create(log: Log, source: SqlSource, partitions: int) -> None:
+    latest = source.is_table and source.window is None
+    config = TopicConfig(cleanup="compact") if latest else None
+    log.create_topic(source.topic, partitions=partitions, config=config)
+
+
+def _misfit(log: Log, source: SqlSource) -> str:
+    topic = log.topic(source.topic)
+    if topic.schema is not None:
+        return "has columns of its own, and SQL reads bytes"
+    if source.partitions not in {None, topic.partitions}:
+        return f"has {topic.partitions} partitions, not {source.partitions}"
+    return ""
