@@ -20,9 +20,7 @@ Report = dict[str, dict[str, dict[str, Any]]]
 PARTS = ("families", "quirk", "limit")
 
 
-def run_cases(
-    cases: Iterable[Case], engine: Engine = "driver"
-) -> tuple[Report, Mapping[str, str]]:
+def run_cases(cases: Iterable[Case], engine: Engine = "driver") -> tuple[Report, Mapping[str, str]]:
     """Run cases; give the counts by family, and why those failed that did."""
     judge = load_judge()
     report: Report = {part: {} for part in PARTS}

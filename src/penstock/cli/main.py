@@ -34,6 +34,7 @@ from penstock.errors import PenstockError, UsageError
 COMMANDS = {
     "run": "penstock.cli.run_command",
     "explain": "penstock.cli.explain_command",
+    "sql": "penstock.cli.sql_command",
     "jobs": "penstock.cli.jobs_command",
     "topics": "penstock.cli.topics_command",
     "schemas": "penstock.cli.schemas_command",

@@ -9,7 +9,7 @@ from penstock.kernel.arrival import needed_columns
 from penstock.kernel.decode import Decoders
 from penstock.kernel.port import WEIGHT
 from penstock.log.port import Log
-from penstock.log.record import DELETED_COLUMN
+from penstock.log.record import DELETED_COLUMN, PARTITION_COLUMN
 from penstock.log.rows import row_schema
 from penstock.model.physical import Physical, Scan
 from penstock.schema.arrow import type_of
@@ -17,6 +17,7 @@ from penstock.schema.codec.codec_cache import CodecCache
 from penstock.schema.schema import Field
 from penstock.schema.types import INT32, INT64
 
+_PARTITION = pa.field(PARTITION_COLUMN, pa.int32())
 _WIDENED = {(INT32, INT64)}
 
 
@@ -25,7 +26,8 @@ def require_inputs(log: Log, physical: Physical) -> None:
     for scan in physical.scans:
         topic = log.topic(scan.stream.topic)
         if scan.stream.format is None:
-            _require_columns(scan, row_schema(topic))
+            # Which partition a record is in is known, though no record says it.
+            _require_columns(scan, row_schema(topic).append(_PARTITION))
         elif topic.schema is not None:
             raise SchemaError(
                 "INPUT_SCHEMA",

@@ -94,9 +94,7 @@ def _columns(scan: Scan, log: Log, topic: str) -> list[pa.Field]:
 
 
 def _type(stream: Stream, name: str) -> pa.DataType:
-    return (
-        HEADERS_TYPE if name == HEADERS_COLUMN else arrow_type(stream.columns.field(name).type)
-    )
+    return HEADERS_TYPE if name == HEADERS_COLUMN else arrow_type(stream.columns.field(name).type)
 
 
 def _records() -> list[pa.Field]:

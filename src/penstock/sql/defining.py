@@ -28,6 +28,7 @@ from penstock.sql.catalog_entry import CatalogEntry
 from penstock.sql.catalog_store import CatalogStore, Change
 from penstock.sql.definitions import Definitions, query_id, replayed, with_settings
 from penstock.sql.old_spelling import resolved_as_said
+from penstock.sql.plain_statement import plain_statement
 from penstock.sql.source_statement import source_statement
 from penstock.sql.topics import drop_topic, ensure_result_topic, ensure_source_topic
 
@@ -126,12 +127,13 @@ class Definer:
         assert made is not None
         if made is before:
             return _Decided(done.words)
-        texts: tuple[str, ...] = (format_statement(said),)
         old = known.entry(f"source:{made.name}")
-        if isinstance(statement, AlterSource) and old is not None:
-            texts = (*old.statements, *texts)
+        texts: tuple[str, ...]
+        if isinstance(said, AlterSource):
+            texts = (*(() if old is None else old.statements), format_statement(said))
         else:
-            ensure_source_topic(self._log, made, statement)
+            texts = (format_statement(plain_statement(said)),)
+            ensure_source_topic(self._log, made, said)
         number = known.next_number if old is None else old.number
         return _Decided(done.words, (_entry_of(made, number, texts, settings),))
 
@@ -143,7 +145,7 @@ class Definer:
             return _Decided(_done(started).words)
         old = known.entry(f"source:{started.writes.name}")
         number = known.next_number if old is None else old.number
-        text = (format_statement(said),)
+        text = (format_statement(plain_statement(said)),)
         ensure_result_topic(self._log, started)
         if isinstance(said, InsertSelect):
             id_ = _wanted_id(said) or query_id(started, known.next_number)
@@ -218,7 +220,7 @@ def _typed(
         return _Decided(done.words, () if before is None else (f"type:{name}",))
     if before is not None:
         return _Decided(f"type {name} exists already")
-    text = (format_statement(statement),)
+    text = (format_statement(plain_statement(statement)),)
     entry = CatalogEntry("type", name, known.next_number, text, settings=dict(settings))
     return _Decided(done.words, (entry,))
 

@@ -7,6 +7,7 @@ was, whoever runs it next. One process at a time runs a query; the others leave 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from penstock.sql.readable import readable
 
 _SNAPSHOTS = 0.2
 _ROWS = 1000
+_PATIENCE = 0.1
 
 
 def physical_of(query: Started, settings: Settings | None = None) -> Physical:
@@ -50,6 +52,22 @@ def catch_up(home: Path, queries: Sequence[Started]) -> None:
         for query in queries:
             with _alone(home, query) as ours:
                 moved = (ours and _caught_up(home, query)) or moved
+
+
+def run_here(home: Path, queries: Sequence[Started]) -> None:
+    """Run queries until Ctrl-C, or until one of them fails, which is raised."""
+    running = Running(home)
+    failures: dict[str, BaseException] = {}
+    try:
+        running.follow(queries)
+        while not failures:
+            time.sleep(_PATIENCE)
+            failures = running.failures()
+    except KeyboardInterrupt:
+        return
+    finally:
+        running.stop()
+    raise next(iter(failures.values()))
 
 
 class Running:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
@@ -23,6 +23,7 @@ from penstock.sql.defining import DEFINING, Definer, found_query
 from penstock.sql.definitions import Definitions, replayed, with_settings
 from penstock.sql.order import without_order
 from penstock.sql.printing import printed
+from penstock.sql.project import Step
 from penstock.sql.question import pull, push
 from penstock.sql.readable import readable
 from penstock.sql.records import check_expected, insert
@@ -70,6 +71,12 @@ class SqlSession:
             fact = "this statement cannot be run here"
             raise SqlError("SQL_UNSUPPORTED", statement.source.shown(fact, statement.span))
         yield carry_out(self, statement)
+
+    def apply(self, steps: Sequence[Step]) -> Iterator[Told]:
+        """Do what is to be done for a project."""
+        for step in steps:
+            if step.statement is not None:
+                yield self._definer.define(step.statement, dict(step.settings))
 
     def definitions(self) -> Definitions:
         """Give the catalog as it is."""
@@ -119,6 +126,8 @@ class SqlSession:
         outcome = self._resolved(statement)
         assert isinstance(outcome, Inserted)
         count = insert(self._log, outcome)
+        # Queries see rows in the order in which statements wrote them.
+        self.catch_up()
         return Told(f"{count} {'row' if count == 1 else 'rows'} written to {outcome.source.name}")
 
     def show(self, statement: tree.Show) -> Answer:

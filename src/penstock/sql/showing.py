@@ -86,12 +86,12 @@ def _sources(view: View, kind: _Kind) -> Listed:
 def _topics(view: View, *, everything: bool) -> Listed:
     names = [name for name in view.log.topics() if everything or not name.startswith("_")]
     rows = tuple(
-        (name, view.log.topic(name).partitions, _records(view.log, name)) for name in names
+        (name, view.log.topic(name).partitions, _offsets(view.log, name)) for name in names
     )
-    return Listed(("topic", "partitions", "records"), rows)
+    return Listed(("topic", "partitions", "offsets"), rows)
 
 
-def _records(log: Log, topic: str) -> int:
+def _offsets(log: Log, topic: str) -> int:
     return sum(bounds.end - bounds.start for bounds in log.snapshot([topic]).values())
 
 
@@ -153,7 +153,7 @@ def _extended(source: SqlSource, view: View) -> Listed:
         ("kind", source.kind),
         ("topic", source.topic),
         ("partitions", view.log.topic(source.topic).partitions if there else None),
-        ("records", _records(view.log, source.topic) if there else None),
+        ("offsets", _offsets(view.log, source.topic) if there else None),
         ("key format", source.key_format.name),
         ("value format", source.value_format.name),
         ("event time", source.event_time.column if source.event_time else "that of the record"),

@@ -7,12 +7,12 @@ import contextlib
 from penstock.errors import SqlError, TopicError
 from penstock.front.sql.source import SqlSource
 from penstock.front.sql.statement import Started
-from penstock.front.sql.tree_statement import AlterSource, CreateSource
+from penstock.front.sql.tree_statement import CreateSource
 from penstock.log.port import Log
 from penstock.log.topic import TopicConfig
 
 
-def ensure_source_topic(log: Log, source: SqlSource, statement: CreateSource | AlterSource) -> None:
+def ensure_source_topic(log: Log, source: SqlSource, statement: CreateSource) -> None:
     """Make the topic of a source where PARTITIONS says how; else it must be there."""
     if source.topic in log.topics():
         problem = _misfit(log, source)

@@ -78,9 +78,7 @@ def test_moments_may_be_numbers() -> None:
         (b"1,a,\xff", "byte 4 is not UTF-8"),
     ],
 )
-def test_a_line_that_does_not_fit_is_a_failure_with_its_column(
-    line: str | bytes, why: str
-) -> None:
+def test_a_line_that_does_not_fit_is_a_failure_with_its_column(line: str | bytes, why: str) -> None:
     reader = codec("delimited", VIEWS)
     assert reason(reader, line).startswith(why)
     among = decode(reader, *["1,a,b"] * 50, line, *["2,c,d"] * 50)
@@ -145,7 +143,7 @@ def test_a_number_too_large_is_a_failure() -> None:
     assert "1E+400 is outside of the range" in reason(codec("delimited", {"f": "double"}), "1e400")
 
 
-TEXTS = st.text('ab,|"\' \n\r\té😀', max_size=6)
+TEXTS = st.text("ab,|\"' \n\r\té😀", max_size=6)
 FLOATS = st.floats(allow_nan=False)
 STORED = st.fixed_dictionaries(
     {
@@ -169,7 +167,9 @@ STORED = st.fixed_dictionaries(
 @given(rows=st.lists(STORED, max_size=20))
 def test_rows_come_back(text: str, rows: list[dict[str, Any]]) -> None:
     if text == "json":
-        rows = [{**row, "f": None if abs(row["f"] or 0) == float("inf") else row["f"]} for row in rows]
+        rows = [
+            {**row, "f": None if abs(row["f"] or 0) == float("inf") else row["f"]} for row in rows
+        ]
     reader = codec(text, ALL)
     assert read(reader, *written(reader, rows)) == rows
 
@@ -202,3 +202,10 @@ def test_lines_together_are_read_as_each_alone(kinds: list[str], lines: list[lis
     rows = pa.Table.from_pylist([row or {} for row in wanted], found.rows.schema)
     # As text, in which two values that are no numbers are the same.
     assert str(found.rows.to_pylist()) == str(rows.to_pylist())
+
+
+def test_a_quoted_text_that_does_not_end_is_a_failure_wherever_it_stands() -> None:
+    lines = codec("delimited", {"a": "bigint", "b": "string"})
+    for values in (['1,"x', "2,y"], ["2,y", '1,"x'], ['1,"x']):
+        found = decode(lines, *values)
+        assert list(found.failures) == [values.index('1,"x')]

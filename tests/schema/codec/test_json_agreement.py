@@ -46,7 +46,9 @@ def documents(draw: st.DrawFn) -> str:
     text = json.dumps(draw(OBJECTS), separators=style, ensure_ascii=ascii_only)
     if draw(st.integers(0, 9)) == 0:
         at = draw(st.integers(0, len(text)))
-        piece = draw(st.sampled_from(["", ",", "}", "{", '"', "1", "null", " ", "\n", "NaN", "Inf"]))
+        piece = draw(
+            st.sampled_from(["", ",", "}", "{", '"', "1", "null", " ", "\n", "NaN", "Inf"])
+        )
         text = text[:at] + piece + text[at + draw(st.integers(0, 2)) :]
     return text
 

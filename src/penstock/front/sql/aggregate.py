@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.errors import SqlError
@@ -15,11 +15,17 @@ from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import key_missing, stream_rows
 from penstock.front.sql.project import Given, selected
 from penstock.front.sql.reading import Rows
-from penstock.front.sql.rewrite import replaced, unknown_columns
+from penstock.front.sql.rewrite import MEASURE, replaced, unknown_columns
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.sink import Result
-from penstock.front.sql.source import WINDOW_END, WINDOW_START, SourceColumn
+from penstock.front.sql.source import (
+    ROW_OFFSET,
+    ROW_TIME,
+    WINDOW_END,
+    WINDOW_START,
+    SourceColumn,
+)
 from penstock.front.sql.table_filter import remembered
 from penstock.front.sql.tree_expression import Call, Lambda
 from penstock.front.sql.tree_query import Query, Select, SelectItem
@@ -168,12 +174,19 @@ def _folded(
         return Aggregate(
             wide,
             tuple(key.name for key in keys),
-            tuple(measures),
+            (*measures, *_each_change(source)) if rows.table else tuple(measures),
             trigger=_EACH_BATCH if rows.table else EACH_ROW,
             refinement=Refinement("accumulating"),
             site="GROUP BY",
         )
     return where.aggregate(wide, tuple(key.name for key in keys), tuple(measures))
+
+
+def _each_change(source: Relation) -> Iterator[Measure]:
+    """Let every record of a table be another row: one that changes nothing is an update, too."""
+    for name in (ROW_OFFSET, ROW_TIME):
+        if name in source.schema.names:
+            yield Measure(f"{MEASURE}{name}", "count", (Column(name),), site="GROUP BY")
 
 
 def _result(

@@ -15,7 +15,7 @@ from penstock.front.sql.keying import result_of, stream_rows
 from penstock.front.sql.project import selected
 from penstock.front.sql.query import filtered, plain_select
 from penstock.front.sql.reading import Rows, kept
-from penstock.front.sql.scope import Scope
+from penstock.front.sql.scope import with_bounds
 from penstock.front.sql.sink import Result
 from penstock.front.sql.source import WINDOW_END, WINDOW_START, SourceColumn, SqlSource
 from penstock.front.sql.source_text import SourceText
@@ -88,24 +88,15 @@ def _pullable(rows: Rows, select: Select, text: SourceText) -> None:
 
 
 def _with_bounds(rows: Rows) -> Rows:
-    """Let the bounds of windows be columns of `*`, after the key."""
-    columns = rows.scope.columns
-    bounds = [replace(item, system=False) for item in columns if item.name in _WINDOW]
-    others = [item for item in columns if item.name not in _WINDOW]
-    keys = [item for item in others if item.key]
-    rest = [item for item in others if not item.key]
-    if not bounds or len(rows.sources) > 1:
-        return rows
-    return replace(rows, scope=Scope((*keys, *bounds, *rest), rows.scope.text))
+    """Let the bounds of windows be columns of `*`."""
+    return rows if len(rows.sources) > 1 else replace(rows, scope=with_bounds(rows.scope))
 
 
 def _current(rows: Rows) -> Rows:
     """Give the rows that there are: of a table the last of each key."""
     if not rows.table:
         return stream_rows(rows)
-    bounds = () if rows.window is None else _WINDOW
-    relation = changes_of(replace(rows, key=(*rows.key, *bounds)))
-    return replace(rows, relation=relation)
+    return replace(rows, relation=changes_of(rows))
 
 
 def _where(rows: Rows, select: Select, catalog: Catalog) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.front.sql.reading import Rows
 from penstock.front.sql.rows import GONE
+from penstock.front.sql.source import WINDOW_END, WINDOW_START
 from penstock.model.expr import Call, Column
 from penstock.model.latest import Latest
 from penstock.model.relation import Relation
@@ -15,4 +16,6 @@ def changes_of(rows: Rows) -> Relation:
     relation = rows.relation
     if GONE in relation.schema.names:
         relation = Retire(relation, Call("not", (Column(GONE),)), "table")
-    return Latest(relation, rows.key, site="table")
+    bounds = () if rows.window is None else (WINDOW_START, WINDOW_END)
+    keys = tuple(dict.fromkeys((*rows.key, *bounds)))
+    return Latest(relation, keys, site="table")

@@ -14,8 +14,8 @@ from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import stream_rows
 from penstock.front.sql.reading import Rows, read_source
 from penstock.front.sql.rows import GONE
-from penstock.front.sql.scope import Scope, ScopeColumn
-from penstock.front.sql.source import ROW_TIME
+from penstock.front.sql.scope import Scope, ScopeColumn, with_bounds
+from penstock.front.sql.source import ROW_TIME, WINDOW_END, WINDOW_START
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.table_join import ON, How, TableJoin, TableSide
 from penstock.front.sql.tree_expression import Comparison, Expression
@@ -82,7 +82,7 @@ class _Side:
 
     def _columns(self) -> tuple[Named, ...]:
         held = [column.held for column in self.rows.scope.columns]
-        names = dict.fromkeys((*held, *self.rows.key, ROW_TIME))
+        names = dict.fromkeys((*held, *self.rows.key, ROW_TIME, *_bounds(self.rows)))
         return tuple(Named(name, Column(name)) for name in names)
 
 
@@ -135,6 +135,11 @@ class _Reading:
             raise SqlError(
                 "SQL_JOIN",
                 self.text.shown("keys in windows are joined with keys that are in none", join.span),
+            )
+        if left.window is not None and left.table and right.table:
+            raise SqlError(
+                "SQL_UNSUPPORTED",
+                self.text.shown("tables with keys in windows cannot be joined yet", join.span),
             )
 
     def _condition(self, join: Join, left: Rows, right: Rows) -> tuple[_Side, _Side]:
@@ -236,6 +241,7 @@ def _of_streams(one: _Side, other: _Side, join: Join, bound: _Bound) -> ModelRel
     left, right = ([column.held for column in side.rows.scope.columns] for side in sides)
     picks = (
         Pick(ON, ON, ON),
+        *(Pick(name, name, name) for name in _bounds(one.rows)),
         *(Pick(held, left=held) for held in left if held != ROW_KEY),
         *(Pick(held, right=held) for held in right),
         Pick("_left_time", left=ROW_TIME),
@@ -244,7 +250,7 @@ def _of_streams(one: _Side, other: _Side, join: Join, bound: _Bound) -> ModelRel
     model = ModelJoin(
         one.relation(),
         other.relation(),
-        ((ON, ON),),
+        ((ON, ON), *((name, name) for name in _bounds(one.rows))),
         join.how,
         bound.bound,
         picks,
@@ -313,6 +319,11 @@ def _synthetic(side: _Side) -> bool:
     return side.held == ROW_KEY
 
 
+def _bounds(rows: Rows) -> tuple[str, ...]:
+    """Give the columns of the windows that keys lie in: they must be the same, too."""
+    return () if rows.window is None else (WINDOW_START, WINDOW_END)
+
+
 def _same(side: _Side) -> tuple[str, ...]:
     """Give the columns that hold the same as the one compared."""
     return side.rows.alike if side.held in side.rows.alike else ()
@@ -322,12 +333,13 @@ def _qualified(rows: Rows) -> Rows:
     """Let the columns of a source be held with its name before theirs."""
     if len(rows.sources) > 1:
         return rows
+    found = rows.scope if rows.window is None else with_bounds(rows.scope)
     columns = tuple(
-        replace(column, held=f"{column.source}.{column.held}") for column in rows.scope.columns
+        replace(column, held=f"{column.source}.{column.held}") for column in found.columns
     )
-    names = {old.held: new.held for old, new in zip(rows.scope.columns, columns, strict=True)}
+    names = {old.held: new.held for old, new in zip(found.columns, columns, strict=True)}
     passed = [name for name in rows.relation.schema.names if name not in names]
-    passed.append(ROW_TIME)
+    passed += [ROW_TIME, *_bounds(rows)]
     exprs = [Named(names[name], Column(name)) for name in names]
     relation = Project(
         rows.relation, (*exprs, *(Named(name, Column(name)) for name in passed)), "JOIN"

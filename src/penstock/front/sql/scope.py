@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.errors import SqlError, did_you_mean
+from penstock.front.sql.source import WINDOW_END, WINDOW_START
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_expression import Column
 from penstock.schema.types import Type
+
+_WINDOW = (WINDOW_START, WINDOW_END)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,15 @@ class Scope:
     def without(self, held: Sequence[str]) -> Scope:
         """Give the scope without some columns."""
         return Scope(tuple(c for c in self.columns if c.held not in held), self.text)
+
+
+def with_bounds(scope: Scope) -> Scope:
+    """Let the bounds of windows be columns of `*`, after the key."""
+    bounds = [replace(item, system=False) for item in scope.columns if item.name in _WINDOW]
+    others = [item for item in scope.columns if item.name not in _WINDOW]
+    keys = [item for item in others if item.key]
+    rest = [item for item in others if not item.key]
+    return Scope((*keys, *bounds, *rest), scope.text)
 
 
 def _dotted(column: Column) -> str:

@@ -30,28 +30,22 @@ def left_sessions(changes: Relation, keys: tuple[str, ...]) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Leaves out that a row is taken back where a new one with the same columns comes.
-
-    Where not `always`, only that of a session of one instant.
-    """
+    """Leaves out that a session of one instant is taken back where the same comes after it."""
 
     columns: tuple[str, ...]
-    always: bool = False
 
     def __call__(self, changes: pa.Table) -> pa.Table:
         """Give the changes that are left."""
         rows = changes.select([*self.columns, _WEIGHT]).to_pylist(maps_as_pydicts="strict")
-        names = [repr([row[name] for name in self.columns]) for row in rows]
-        new = {name for name, row in zip(names, rows, strict=True) if row[_WEIGHT] > 0}
-        kept = [
-            row[_WEIGHT] > 0 or name not in new or not (self.always or _instant(row))
-            for name, row in zip(names, rows, strict=True)
-        ]
-        return changes.filter(pa.array(kept, pa.bool_()))
-
-
-def _instant(row: Mapping[str, Any]) -> bool:
-    return bool(row[WINDOW_START] == row[WINDOW_END])
+        coming: set[str] = set()
+        kept: list[bool] = []
+        for row in reversed(rows):
+            name = repr([row[column] for column in self.columns])
+            instant = row[WINDOW_START] == row[WINDOW_END]
+            kept.append(row[_WEIGHT] > 0 or not (instant and name in coming))
+            if row[_WEIGHT] > 0:
+                coming.add(name)
+        return changes.filter(pa.array(kept[::-1], pa.bool_()))
 
 
 @dataclass(frozen=True)

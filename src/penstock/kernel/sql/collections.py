@@ -148,7 +148,10 @@ def _concat(arguments: Arguments, gives: Type) -> pl.Expr:
 
 def _ends(largest: bool) -> Lowering:  # noqa: FBT001
     def lowered(arguments: Arguments, _: Type) -> pl.Expr:
-        return arguments[0].value.list.drop_nulls().list.sort(descending=largest).list.first()
+        values = arguments[0]
+        if values.type.item is not None and values.type.item.numeric:
+            return values.value.list.max() if largest else values.value.list.min()
+        return values.value.list.drop_nulls().list.sort(descending=largest).list.first()
 
     return lowered
 

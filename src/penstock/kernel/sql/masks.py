@@ -43,6 +43,17 @@ def _partly(
     return text[:start] + masked(text[start:end], masks or _USUAL) + text[end:]
 
 
+def _masked_whole(arguments: Arguments, gives: Type) -> pl.Expr:
+    """Hide whole texts by the usual signs as columns; by others one after the other."""
+    if len(arguments) > 1:
+        return _lowered(_all, 1)(arguments, gives)
+    text = arguments[0].value
+    # Each sign is of a kind that is replaced before it or is itself.
+    for kind, sign in ((r"[^\p{Lu}\p{Ll}\p{Nd}]", "-"), (r"\p{Lu}", "X"), (r"\p{Ll}", "x")):
+        text = text.str.replace_all(kind, sign)
+    return text.str.replace_all(r"\p{Nd}", "n")
+
+
 def _lowered(function: Callable[..., str], given: int) -> Lowering:
     def lowered(arguments: Arguments, gives: Type) -> pl.Expr:
         def safe(*row: object) -> str | None:
@@ -54,7 +65,7 @@ def _lowered(function: Callable[..., str], given: int) -> Lowering:
 
 
 MASKS: Mapping[str, Lowering] = {
-    "mask": _lowered(_all, 1),
+    "mask": _masked_whole,
     "mask_left": _lowered(partial(_partly, lambda _, count: (0, count)), 2),
     "mask_right": _lowered(partial(_partly, lambda size, count: (size - count, size)), 2),
     "mask_keep_left": _lowered(partial(_partly, lambda size, count: (count, size)), 2),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ from penstock.kernel.functions.argument import Argument, Arguments, Lowering, co
 from penstock.kernel.functions.division import quotient
 from penstock.kernel.functions.rounding import rounded
 from penstock.kernel.sql.casts import cast_value
-from penstock.kernel.sql.decimals import EXACT, fitted
+from penstock.kernel.sql.decimals import fitted
 from penstock.kernel.sql.rows import by_row, called, each_row, of_columns
 from penstock.model.expr import Literal
 from penstock.schema.types import FLOAT64, INT64, Kind, Type
@@ -24,6 +24,7 @@ _EARTH_KM = 6371.0
 _EARTH_MILES = 3959.0
 _WITH_BASE = 2
 _MOST_PLACES = 9
+_LONG = Context(prec=700)
 
 
 def _float(compute: Callable[[pl.Expr], pl.Expr]) -> Lowering:
@@ -108,8 +109,10 @@ def _rounded_float(arguments: Arguments, gives: Type) -> pl.Expr:
     whole = (near * scale).round()
     tie = size == quotient(whole - 0.5, pl.lit(scale))
     below = pl.when(tie).then(quotient(whole - 1.0, pl.lit(scale))).otherwise(near)
+    finite = value.value.is_finite()
     # Java has no zero with a sign after rounding.
-    return pl.when(value.value < 0).then(-below + 0.0).otherwise(near)
+    signed = pl.when(below != 0).then(-below).otherwise(pl.lit(0.0))
+    return pl.when(finite & (value.value < 0)).then(signed).when(finite).then(near.abs())
 
 
 def _cut(arguments: Arguments, gives: Type) -> pl.Expr:
@@ -133,30 +136,17 @@ def _at_places(
     if nearest:
         # A half goes up, towards the positive, as in ksqlDB.
         way = ROUND_HALF_UP if exact > 0 else ROUND_HALF_DOWN
-    near = exact.quantize(Decimal(1).scaleb(-places), rounding=way, context=EXACT)
-    return fitted(near, gives) if gives.kind is Kind.DECIMAL else float(near)
+    near = exact.quantize(Decimal(1).scaleb(-places), rounding=way, context=_LONG)
+    # Adding zero turns a zero with a sign into one without, as Java has it.
+    return fitted(near, gives) if gives.kind is Kind.DECIMAL else float(near) + 0.0
 
 
-def _greatest(arguments: Arguments, gives: Type) -> pl.Expr:
-    return _horizontal(arguments, gives, pl.max_horizontal, max)
+def _greatest(arguments: Arguments, _: Type) -> pl.Expr:
+    return pl.max_horizontal([argument.value for argument in arguments])
 
 
-def _least(arguments: Arguments, gives: Type) -> pl.Expr:
-    return _horizontal(arguments, gives, pl.min_horizontal, min)
-
-
-def _horizontal(
-    arguments: Arguments,
-    gives: Type,
-    whole: Callable[..., pl.Expr],
-    by_value: Callable[..., object],
-) -> pl.Expr:
-    values = [argument.value for argument in arguments]
-    if gives.kind not in (Kind.BYTES, Kind.STRING, Kind.TIME):
-        return whole(values)
-    return called(
-        lambda *row: by_value(item for item in row if item is not None), values, gives, nulls=True
-    )
+def _least(arguments: Arguments, _: Type) -> pl.Expr:
+    return pl.min_horizontal([argument.value for argument in arguments])
 
 
 def _random(_: Arguments, __: Type) -> pl.Expr:

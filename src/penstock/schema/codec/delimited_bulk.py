@@ -103,17 +103,17 @@ def _doubtful(lines: pa.Array, columns: list[pa.Array], schema: Schema, dialect:
         suspects += [sign.decode() for sign in _HEXADECIMAL if sign in data]
     if dialect.quote and dialect.quote.encode() in data:
         suspects.append(_badly_quoted(dialect))
+        # The reader lets the end of all close what the last line leaves open.
+        open_ = pc.bit_wise_and(pc.count_substring(lines, dialect.quote), 1)
+        doubts |= open_.to_numpy(zero_copy_only=False).astype(np.bool_)
     for pattern in suspects:
         doubts |= pc.match_substring_regex(lines, pattern).to_numpy(zero_copy_only=False)
     return doubts
 
 
 def _badly_quoted(dialect: Dialect) -> str:
-    """Match what follows a closing quote and is neither a quote nor a delimiter."""
+    """Match a quoted text that does not end, or goes on after its closing quote."""
     quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
-    text = (
-        rf"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{quote}{delimiter}][^{delimiter}]*|)"
-    )
-    return (
-        rf"^(?:{text}{delimiter})*{quote}(?:[^{quote}]|{quote}{quote})*{quote}[^{quote}{delimiter}]"
-    )
+    opened = rf"{quote}(?:[^{quote}]|{quote}{quote})*"
+    text = rf"(?:{opened}{quote}|[^{quote}{delimiter}][^{delimiter}]*|)"
+    return rf"^(?:{text}{delimiter})*{opened}(?:$|{quote}[^{quote}{delimiter}])"

@@ -19,6 +19,7 @@ DAY_MILLIS = 86_400_000
 CLOCK = "%H:%M:%S%.3f"
 _NAMED = {"twitter": "%a %b %d %H:%M:%S %z %Y", "apache": "%d/%b/%Y:%H:%M:%S %z"}
 _ISO = "%Y-%m-%dT%H:%M:%S%.3fZ"
+_CLOCK_TEXT = r"^\d\d:\d\d:\d\d(\.\d{1,6})?$"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -77,6 +78,11 @@ def moments_of_numbers(numbers: pa.Array, times: Times) -> pa.Array:
 
 def clock_of_texts(texts: pa.Array) -> pa.Array:
     """Read times of day, such as `17:58:20.250`; raises `ValueError` where one text is none."""
+    # polars takes parts of one digit as well.
+    if not pc.all(pc.match_substring_regex(texts, _CLOCK_TEXT)).as_py() and texts.null_count < len(
+        texts
+    ):
+        raise ValueError("a time of day has two digits a part")
     try:
         found = pl.Series(texts).str.to_time("%H:%M:%S%.f", strict=True)
     except pl.exceptions.PolarsError as error:

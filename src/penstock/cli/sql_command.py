@@ -1,0 +1,175 @@
+"""`penstock sql`: statements on the log, from a shell, the command line, files or a project."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.options import JsonOption, exported_flags, settings_of
+from penstock.cli.output import examples, report, write_json, write_line, write_table
+from penstock.cli.sql_answer import write_answer
+from penstock.cli.sql_shell import line_editing, run_shell
+from penstock.errors import UsageError
+
+if TYPE_CHECKING:
+    from penstock.sql.session import SqlSession
+
+_WRONG, _DRIFT = 1, 2
+
+
+class Action(StrEnum):
+    """What can be done with a whole project or catalog."""
+
+    PLAN = "plan"
+    APPLY = "apply"
+    RUN = "run"
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command of this file."""
+    application.command(
+        "sql",
+        epilog=examples(
+            "penstock sql",
+            "penstock sql -e 'SHOW STREAMS;' --json",
+            "penstock sql -f shop.sql --here",
+            "penstock sql --check shop.sql",
+            "penstock sql plan queries/",
+            "penstock sql apply queries/",
+            "penstock sql run",
+            "penstock sql run --here --bounded",
+        ),
+    )(sql)
+
+
+def sql(  # noqa: PLR0913  # each parameter is an option
+    context: typer.Context,
+    action: Annotated[
+        Action | None,
+        typer.Argument(help="A project against the catalog; or run the catalog's queries."),
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIRECTORY", help="Where the .sql files of a project are."),
+    ] = None,
+    *,
+    statements: Annotated[
+        list[str] | None,
+        typer.Option("-e", "--execute", metavar="SQL", help="Run these statements and end."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", help="Run the statements of a file and end.")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="FILE", help="Read and resolve a file, and run nothing."),
+    ] = None,
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="Let the catalog's queries run in this process, not on Spark."),
+    ] = False,
+    bounded: Annotated[
+        bool, typer.Option("--bounded", help="Let `run` take what there is now, and end.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run SQL statements: without any, a shell asks for them. `run` runs the catalog's queries."""
+    if (action in {Action.PLAN, Action.APPLY}) != (directory is not None):
+        raise UsageError(
+            "SQL_ACTION",
+            f'"{action or "sql"}" is given {"no" if directory is None else "a"} directory',
+            hint="Write it as `penstock sql plan DIRECTORY` or `penstock sql apply DIRECTORY`.",
+        )
+    from penstock.sql.session import SqlSession  # noqa: PLC0415  # polars, the grammar: 0.4 s
+
+    home = settings_of(context).home
+    with exported_flags(context), SqlSession(home, here=here) as session:
+        if check is not None:
+            _check(session, check, json=json)
+        elif action is not None:
+            _act(session, action, directory, home, (here, bounded, json))
+        elif statements or file is not None:
+            _script(session, statements or [], file, json=json)
+        elif not sys.stdin.isatty():
+            _run(session, sys.stdin.read(), json=json)
+        else:
+            with line_editing(session, home):
+                run_shell(session, json=json)
+
+
+def _script(session: SqlSession, statements: list[str], file: Path | None, *, json: bool) -> None:
+    from penstock.sql.script import script_text  # noqa: PLC0415
+
+    texts = [*statements, *([] if file is None else [script_text(file)])]
+    for text in texts:
+        _run(session, text, json=json)
+
+
+def _run(session: SqlSession, text: str, *, json: bool) -> None:
+    for answer in session.run(text):
+        write_answer(answer, json=json)
+    session.catch_up()
+
+
+def _check(session: SqlSession, file: Path, *, json: bool) -> None:
+    from penstock.sql.checking import check  # noqa: PLC0415
+    from penstock.sql.script import script_text  # noqa: PLC0415
+
+    problems = check(script_text(file), session.definitions())
+    if json:
+        told = [{"code": it.code, "fact": it.fact, "hint": it.hint} for it in problems]
+        write_json({"file": str(file), "problems": told})
+    else:
+        for problem in problems:
+            problem.fact = f"{file}: {problem.fact}"
+            report(problem)
+    if problems:
+        raise typer.Exit(_WRONG)
+
+
+def _act(
+    session: SqlSession,
+    action: Action,
+    directory: Path | None,
+    home: Path,
+    options: tuple[bool, bool, bool],
+) -> None:
+    here, bounded, json = options
+    if directory is None:
+        _run_queries(session, home, here=here, bounded=bounded)
+        return
+    from penstock.sql.project import steps_to  # noqa: PLC0415
+
+    steps = steps_to(directory, session.definitions())
+    due = [step for step in steps if step.changes]
+    done = [told.words for told in session.apply(due)] if action is Action.APPLY else []
+    if json:
+        told = [{"does": step.does, "what": step.key, "statement": step.text} for step in steps]
+        write_json({"steps": told, "done": done})
+    elif action is Action.APPLY:
+        write_line("\n".join(done) or "nothing to be changed")
+    else:
+        rows = [(step.does, step.key, " ".join(step.text.split())) for step in steps]
+        write_table(("does", "what", "statement"), rows)
+    if due and action is Action.PLAN:
+        raise typer.Exit(_DRIFT)
+
+
+def _run_queries(session: SqlSession, home: Path, *, here: bool, bounded: bool) -> None:
+    queries = list(session.definitions().queries.values())
+    if not queries:
+        write_line("the catalog has no queries")
+    elif here and bounded:
+        session.catch_up()
+    elif here:
+        from penstock.sql.running import run_here  # noqa: PLC0415
+
+        run_here(home, queries)
+    else:
+        from penstock.sql.spark_jobs import run_on_spark  # noqa: PLC0415  # Spark
+
+        run_on_spark(home, queries, bounded=bounded)
