@@ -12,7 +12,18 @@ from bench.result import Result, load
 from bench.scale import Scale
 
 # Those below have a test of their own, or need Spark.
-SPARK = {"formats", "spark_read", "windowed", "state_size", "endurance", "joins", "functions", "modes"}
+SPARK = {
+    *(
+        "endurance",
+        "formats",
+        "functions",
+        "joins",
+        "modes",
+        "spark_read",
+        "state_size",
+        "windowed",
+    ),
+}
 OTHERS = [name for name in NAMES if name not in {"volume", "clients", *SPARK}]
 
 

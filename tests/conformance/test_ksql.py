@@ -90,3 +90,12 @@ def test_quirks_and_limits_count_apart() -> None:
     assert Case(wrong).entry == ("families", "error")
     report = {"families": {"f": {"required": 2, "passed": 1}}, "quirk": {}, "limit": {}}
     assert table(report).splitlines()[-1].split() == ["all", "families", "1", "of", "2"]
+
+
+@ABSENT
+@pytest.mark.spark
+@pytest.mark.parametrize("family", ["stateless: project/filter/expr", "aggregate (stream source)"])
+def test_a_case_passes_on_spark(family: str) -> None:
+    case = next(case for case in read_cases(CASES) if case.entry == ("families", family))
+    _, reasons = run_cases([case], "spark")
+    assert reasons == {}

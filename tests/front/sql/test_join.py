@@ -97,3 +97,16 @@ def test_a_join_that_cannot_be_is_refused(query: str) -> None:
         "SQL_JOIN",
         "SQL_COLUMN_AMBIGUOUS",
     )
+
+
+def test_keys_in_windows_meet_in_the_same_window_only() -> None:
+    windowed = "WITH (KAFKA_TOPIC='{0}', VALUE_FORMAT='JSON', WINDOW_TYPE='SESSION')"
+    script = Script(
+        f"CREATE STREAM a (k STRING KEY, v INT) {windowed.format('a')};"
+        f"CREATE STREAM b (k STRING KEY, w INT) {windowed.format('b')};"
+        "CREATE STREAM o AS SELECT a.k, v, w FROM a JOIN b WITHIN 1 HOUR ON a.k = b.k;"
+    )
+    one, other = ("k" + "\0" * 7 + end + "\0" * 8 for end in ("\2", "\3"))
+    assert script.push("a", one, {"V": 1}) == []
+    assert script.push("b", other, {"W": 2}) == []
+    assert script.push("b", one, {"W": 3}) == [(one.encode(), {"V": 1, "W": 3}, 0)]

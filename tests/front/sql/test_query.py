@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.log.record import Record
 from tests.front.sql.script import STREAM, TABLE, Script, refusal
 
 
@@ -87,3 +88,23 @@ def test_a_column_tells_the_time_of_what_is_written() -> None:
 )
 def test_a_query_that_cannot_be_is_refused(query: str, code: str) -> None:
     assert refusal(f"{STREAM} CREATE STREAM o AS {query};").code == code
+
+
+def test_headers_go_along_with_a_record() -> None:
+    script = Script(
+        "CREATE STREAM s (k STRING KEY, v INT, h BYTES HEADER('h')) WITH (KAFKA_TOPIC='s',"
+        " VALUE_FORMAT='JSON'); CREATE STREAM o AS SELECT * FROM s;"
+    )
+    record = Record("s", 0, 0, 0, b"a", b'{"V": 1}', (("h", b"!"), ("i", None)))
+    script.driver.push("s", [record])
+    (row,) = script.driver.take("O")
+    assert row["value"] == b'{"V":1,"H":"IQ=="}'
+    assert row["_headers"] == [{"key": "h", "value": b"!"}, {"key": "i", "value": None}]
+
+
+def test_a_key_may_be_called_as_a_column_of_the_system() -> None:
+    text = f"{STREAM} CREATE STREAM o AS SELECT * FROM s PARTITION BY ROWTIME;"
+    script = Script(f"{text} CREATE STREAM p AS SELECT * FROM o;")
+    script.driver.push("O", [Record("O", 0, 0, 5, (7).to_bytes(8, "big"), b'{"V": 1}')])
+    (row,) = script.driver.take("P")
+    assert row["_key"] == (7).to_bytes(8, "big")

@@ -82,3 +82,9 @@ def test_what_cannot_be_is_refused_with_its_place(text: str, code: str) -> None:
     error = refusal(text)
     assert error.code == code
     assert "^" in error.fact
+
+
+def test_a_value_that_does_not_fit_its_column_is_shown() -> None:
+    error = refusal(f"{STREAM} INSERT INTO s (k, v) VALUES ('a', ARRAY[1]);")
+    assert error.code == "SQL_CAST"
+    assert "^" in error.fact

@@ -85,4 +85,4 @@ def test_no_bytes_make_a_codec_raise(name: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("name", CASES)
 def test_a_million_values_make_no_codec_raise(name: str) -> None:
-    read_all(name, 1_000_000 // len(CASES), seed=7)
+    read_all(name, 1_000_000 // len(CASES), seed=random.randrange(2**32))

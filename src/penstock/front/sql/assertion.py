@@ -42,7 +42,7 @@ def expected(statement: AssertValues, catalog: Catalog) -> Expected:
                 "SQL_COLUMN_MISSING",
                 text.shown(f'"{source.name}" has no column "{name}"', item.span),
             )
-        row[name] = fitted(resolver.typed(item), known.get(name, INT64))
+        row[name] = fitted(resolver.typed(item), known.get(name, INT64), resolver, item)
     return Expected(source, row, statement.tombstone)
 
 

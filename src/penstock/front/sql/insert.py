@@ -68,14 +68,21 @@ def _row(
     for name, item in zip(names, row, strict=True):
         typed = resolver.typed(item)
         wanted = INT64 if name == ROW_TIME else known[name].type
-        found[name] = fitted(typed, wanted)
+        found[name] = fitted(typed, wanted, resolver, item)
     return found
 
 
-def fitted(typed: Typed, wanted: Type) -> Typed:
-    """Give a value with the type of its column; a text of bytes is in base 64."""
-    if typed.type == wanted:
-        return typed
+def fitted(typed: Typed, wanted: Type, resolver: Resolver, item: Expression) -> Typed:
+    """Give a value with the type of its column; one that cannot have it is shown."""
+    try:
+        return typed if typed.type == wanted else _converted(typed, wanted)
+    except SqlError as error:
+        shown = resolver.scope.text.shown(error.fact, item.span)
+        raise type(error)(error.code, shown, hint=error.hint) from error
+
+
+def _converted(typed: Typed, wanted: Type) -> Typed:
+    """Give a value as one of another type; a text of bytes is in base 64."""
     if wanted == BYTES and typed.type == STRING:
         encoding = Typed(Literal("base64"), STRING)
         return resolve_call("TO_BYTES", [typed, encoding])

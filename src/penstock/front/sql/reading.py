@@ -86,7 +86,7 @@ def _columns(source: SqlSource, alias: str) -> tuple[ScopeColumn, ...]:
     system = [
         ScopeColumn(alias, field.name, field.name, field.type, system=True)
         for field in row_schema(source).fields
-        if field.name in SYSTEM_COLUMNS
+        if field.name in SYSTEM_COLUMNS and field.name not in {column.name for column in own}
     ]
     return (*own, *system)
 

@@ -54,6 +54,9 @@ def row_schema(source: SqlSource) -> Schema:
     system = [Field(ROW_TIME, INT64), Field(ROW_PARTITION, INT32), Field(ROW_OFFSET, INT64)]
     if source.window is not None:
         system += [Field(WINDOW_START, INT64), Field(WINDOW_END, INT64)]
+    # A key may be called as a column of the system is: PARTITION BY ROWTIME makes one.
+    names = {field.name for field in own}
+    system = [field for field in system if field.name not in names]
     return Schema((*own, *system, Field(GONE, BOOLEAN), Field(HEADERS, _HEADERS)))
 
 
@@ -78,14 +81,14 @@ class Opening:
         keys = Part(self.source.key_format, self.source.keys).read(key)
         values = Part(self.source.value_format, self.source.values).read(record[VALUE])
         yield {
-            **keys,
-            **values,
-            **self._headers(record[HEADERS] or []),
             ROW_TIME: record[TIMESTAMP],
             ROW_PARTITION: record[PARTITION],
             ROW_OFFSET: record[OFFSET],
             WINDOW_START: bounds.get(WINDOW_START),
             WINDOW_END: bounds.get(WINDOW_END),
+            **keys,
+            **values,
+            **self._headers(record[HEADERS] or []),
             GONE: record[VALUE] is None,
             HEADERS: record[HEADERS],
         }

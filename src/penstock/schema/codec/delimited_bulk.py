@@ -20,7 +20,7 @@ from penstock.schema.types import Kind
 _BREAKS = (ord("\n"), ord("\r"))
 _AS_TEXT = (*TEMPORAL, Kind.BYTES)
 # Arrow reads whole numbers that begin so, and nobody else does.
-_HEXADECIMAL = (b"0x", b"0X")
+_HEXADECIMAL = "0[xX]"
 
 
 def read_lines(
@@ -97,11 +97,13 @@ def _doubtful(lines: pa.Array, columns: list[pa.Array], schema: Schema, dialect:
         if field.type.kind is Kind.FLOAT64:
             endless = pc.invert(pc.is_finite(column)).fill_null(pa.scalar(value=False))
             doubts |= endless.to_numpy(zero_copy_only=False)
-    data = run_of(lines).data.tobytes()
+    data = run_of(lines).data
     suspects = []
     if any(field.type.integral for field in schema.fields):
-        suspects += [sign.decode() for sign in _HEXADECIMAL if sign in data]
-    if dialect.quote and dialect.quote.encode() in data:
+        letters = (data[1:] == ord("x")) | (data[1:] == ord("X"))
+        if (letters & (data[:-1] == ord("0"))).any():
+            suspects.append(_HEXADECIMAL)
+    if dialect.quote and (data == ord(dialect.quote)).any():
         suspects.append(_badly_quoted(dialect))
         # The reader lets the end of all close what the last line leaves open.
         open_ = pc.bit_wise_and(pc.count_substring(lines, dialect.quote), 1)
