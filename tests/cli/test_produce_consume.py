@@ -135,7 +135,7 @@ def test_json_records_are_copied_whole(cli: Cli) -> None:
 def test_typed_rows_travel_as_json(cli: Cli) -> None:
     schema = (
         "id bigint not null, at timestamp, price decimal(10,2), tags array<string>,"
-        " m map<string, int>, s struct<a: date>, raw binary"
+        " m map<string, int>, s struct<a: date, b: time>, raw binary"
     )
     cli.ok("topics", "create", "t", "--schema", schema)
     row = {
@@ -144,7 +144,7 @@ def test_typed_rows_travel_as_json(cli: Cli) -> None:
         "price": "1.50",
         "tags": ["a", None],
         "m": [["k", 1]],
-        "s": {"a": "2026-01-31"},
+        "s": {"a": "2026-01-31", "b": "17:58:20.250000"},
         "raw": {"base64": "/w=="},
     }
     lines = json.dumps(row) + '\n{"id": 2, "at": 1767225600000, "m": {"k": 1}}\n'

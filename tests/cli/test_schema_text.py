@@ -32,6 +32,7 @@ def test_columns_are_read_with_their_types() -> None:
         "string",
         "binary",
         "date",
+        "time",
         "timestamp",
         "timestamp_ntz",
         "decimal(10,2)",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,7 @@ def test_every_type_has_its_place(tmp_path: Path) -> None:
             "raw": bytes,
             "at": "timestamp",
             "day": "date",
+            "hour": "time",
             "price": "decimal(10, 2)",
             "tags": "array<string>",
             "part": "struct<x: int64, d: date>",
@@ -144,6 +145,7 @@ def test_every_type_has_its_place(tmp_path: Path) -> None:
         "raw": b"\xff\x00",
         "at": datetime(2024, 5, 1, 12, 30, 0, 250_000, UTC),
         "day": date(2024, 5, 1),
+        "hour": time(12, 30, 0, 250_000),
         "price": Decimal("12.30"),
         "tags": ["a", "b"],
         "part": {"x": 1, "d": date(2024, 5, 2)},
@@ -162,6 +164,7 @@ def test_every_type_has_its_place(tmp_path: Path) -> None:
             b"\xff\x00",
             "2024-05-01 12:30:00.250",
             "2024-05-01",
+            "12:30:00.250",
             "12.30",
             '["a", "b"]',
             '{"x": 1, "d": "2024-05-02"}',

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import polars as pl
@@ -60,6 +60,7 @@ def test_rows_without_tombstones_stay_as_they_are() -> None:
         ("bytes", [b"\xff", b""]),
         ("float64", [1.5, -0.25]),
         ("date", [date(2026, 11, 16), date(1970, 1, 1)]),
+        ("time", [time(1, 2, 3, 4000), time(0)]),
         (
             "timestamp",
             [datetime(2026, 11, 16, 1, 2, 3, 4000, UTC), datetime(1970, 1, 1, tzinfo=UTC)],

@@ -67,8 +67,8 @@ class Later:
 def test_a_dataclass_says_its_columns() -> None:
     assert str(schema_of(Order)) == (
         "id int64, user string, at timestamp, day date, hour time, price decimal(38, 18), "
-        "ok boolean, weight float64, raw bytes, tags array<string>, pair array<int64>, parts map<float64>, "
-        "small int32, kind string, colour string"
+        "ok boolean, weight float64, raw bytes, tags array<string>, pair array<int64>, "
+        "parts map<float64>, small int32, kind string, colour string"
     )
 
 

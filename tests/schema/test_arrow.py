@@ -50,9 +50,7 @@ def test_other_arrow_types_become_the_nearest_we_know(found: pa.DataType, kind: 
     assert str(from_arrow(pa.schema([("c", found)]))) == f"c {kind}"
 
 
-@pytest.mark.parametrize(
-    "found", [pa.duration("ms"), pa.map_(pa.int64(), pa.string()), pa.null()]
-)
+@pytest.mark.parametrize("found", [pa.duration("ms"), pa.map_(pa.int64(), pa.string()), pa.null()])
 def test_a_type_without_a_counterpart_is_refused_by_column(found: pa.DataType) -> None:
     with pytest.raises(SchemaError, match="COLUMN_TYPE") as caught:
         from_arrow(pa.schema([("odd", found)]))

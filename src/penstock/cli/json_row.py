@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -59,6 +59,8 @@ def _convert(value: object, kind: pa.DataType) -> object:
         return _moment(value)
     if pa.types.is_date(kind):
         return date.fromisoformat(str(value))
+    if pa.types.is_time(kind):
+        return time.fromisoformat(str(value))
     if pa.types.is_decimal(kind):
         return Decimal(str(value))
     if pa.types.is_binary(kind):

@@ -23,6 +23,7 @@ _PLAIN = {
     "string": pa.string(), "text": pa.string(), "varchar": pa.string(),
     "binary": pa.binary(), "bytes": pa.binary(),
     "date": pa.date32(),
+    "time": pa.time32("ms"),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }  # fmt: skip

@@ -39,6 +39,7 @@ _TYPES: Mapping[StoreKind, Mapping[Kind, str]] = {
         Kind.BYTES: "BYTEA",
         Kind.TIMESTAMP: "TIMESTAMPTZ",
         Kind.DATE: "DATE",
+        Kind.TIME: "TIME",
         Kind.DECIMAL: "NUMERIC",
     },
 }
@@ -158,6 +159,8 @@ def _values(column: pl.Series, type_: Type, kind: StoreKind) -> list[Any]:
         if type_.kind is Kind.TIMESTAMP:
             # Text that SQLite's own functions of time understand; it is UTC.
             column = column.dt.strftime("%Y-%m-%d %H:%M:%S%.3f")
+        elif type_.kind is Kind.TIME:
+            column = column.dt.strftime("%H:%M:%S%.3f")
         elif type_.kind in (Kind.DATE, Kind.DECIMAL):
             column = column.cast(pl.String)
     return column.to_list()

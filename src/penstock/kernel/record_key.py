@@ -11,6 +11,7 @@ from penstock.kernel.port import Frame
 from penstock.schema.schema import Field
 from penstock.schema.types import Kind
 
+_CLOCK = "%H:%M:%S%.3f"
 NO_KEY = b"\xff"
 """The key of a record whose key column is null; it is no text."""
 
@@ -22,6 +23,9 @@ def key_text(frame: Frame, keys: Sequence[str]) -> pl.Expr:
     (name,) = keys
     if frame.schema[name] == pl.Binary:
         return pl.col(name)
+    if frame.schema[name] == pl.Time:
+        # As plain text it would lose what is less than a second.
+        return pl.col(name).dt.strftime(_CLOCK).cast(pl.Binary)
     return pl.col(name).cast(pl.String).cast(pl.Binary)
 
 
@@ -51,6 +55,8 @@ def _read(keys: pl.Series, field: Field) -> pl.Series:
         return texts.str.to_datetime("%F %T%.f%Z", time_unit="ms", time_zone="UTC", strict=False)
     if kind is Kind.DATE:
         return texts.str.to_date(strict=False)
+    if kind is Kind.TIME:
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
     return texts.cast(dtype_of(field.type), strict=False)
 
 

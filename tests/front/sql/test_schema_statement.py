@@ -44,6 +44,7 @@ def test_a_default_format_is_a_setting() -> None:
         (f"CREATE STREAM s {WITH};", "SQL_COLUMNS"),
         (f"CREATE TABLE s (v INT) {WITH};", "SQL_KEY"),
         (f"CREATE TABLE s (v INT KEY) {WITH};", "SQL_KEY"),
+        ("CREATE TABLE s (v INT) WITH (KAFKA_TOPIC='s', FORMAT='JSON', KEY='w');", "SQL_PROPERTY"),
         (f"CREATE STREAM s (v INT, v INT) {WITH};", "SQL_COLUMN_TWICE"),
         (f"CREATE STREAM s (rowtime BIGINT) {WITH};", "SQL_COLUMN_NAME"),
         (f"CREATE STREAM s (h INT HEADERS) {WITH};", "SQL_HEADERS"),

@@ -23,12 +23,15 @@ OPTION = st.text('ab=, "\\|\n)(\t{}', max_size=7)
         ("JSON", Format("json")),
         ("avro()", Format("avro")),
         ("delimited(delimiter=|)", Format("delimited").with_options(delimiter="|")),
-        ("delimited(delimiter=,, quote=')", Format("delimited").with_options(delimiter=",", quote="'")),
+        (
+            "delimited(delimiter=,, quote=')",
+            Format("delimited").with_options(delimiter=",", quote="'"),
+        ),
         ('delimited(delimiter="\\t")', Format("delimited").with_options(delimiter="\t")),
         ("avro(subject=views-value)", Format("avro", subject="views-value")),
         ("pattern(pattern=(?P<a>x{2,3}))", Format("pattern").with_options(pattern="(?P<a>x{2,3})")),
     ],
-)  # fmt: skip
+)
 def test_a_format_is_read_as_configuration_writes_it(text: str, found: Format) -> None:
     assert format_of(text) == found
 

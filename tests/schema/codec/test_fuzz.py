@@ -25,14 +25,18 @@ CASES: dict[str, tuple[Codec, list[bytes]]] = {
     "json": (codec("json", NO_MAPS), [FULL.encode(), b'{"id":1,"part":{"x":2}}', b"{}", b"null"]),
     "json with maps": (codec("json", ALL), [FULL.encode(), b'{"MAP":{"a":"b"},"id":3}']),
     "json lenient": (codec("json(lenient=true)", ALL), [FULL.encode(), b"{id: 1, s: x y, ...}"]),
-    "delimited": (codec("delimited", FLAT), [LINE.encode(), b",,,,,,,,", b'"1",2,true,"a""b",,,,,']),
+    "delimited": (
+        codec("delimited", FLAT),
+        [LINE.encode(), b",,,,,,,,", b'"1",2,true,"a""b",,,,,'],
+    ),
     "pattern": (codec("pattern(name=access_log)"), [LOGGED.encode()]),
     "pattern forgiving": (codec("pattern(name=access_log, damaged=null)"), [LOGGED.encode()]),
     "arrow": (codec("arrow", ALL), [v for v in written(codec("arrow", ALL), [ROW]) if v]),
-}  # fmt: skip
+}
 PIECES = [
-    b"", b"\0", b"{", b"}", b"[", b"]", b'"', b",", b":", b"null", b"true", b"1e999", b"-", b".", b"e",
-    b"NaN", b"Inf", b"\\", b"\\u0000", b"\\ud800", b"\n", b"\r", b" ", b"\xff", b"\xc3", b'"id"', b'"map":{',
+    b"", b"\0", b"{", b"}", b"[", b"]", b'"', b",", b":", b"null", b"true", b"1e999", b"-", b".",
+    b"e", b"NaN", b"Inf", b"\\", b"\\u0000", b"\\ud800", b"\n", b"\r", b" ", b"\xff", b"\xc3",
+    b'"id"', b'"map":{',
     b"9" * 30, b"[" * 2000, b'{"a":' * 500, b"..." , b"0x", b"\xff\xff\xff\xff",
 ]  # fmt: skip
 

@@ -67,7 +67,10 @@ def test_every_type_is_read() -> None:
 
 def test_rows_are_written_compact_in_the_order_of_columns_with_nulls() -> None:
     reader = codec("json", {"b": "string", "a": "array<bigint>", "d": "decimal(10, 2)"})
-    rows = [{"b": 'q"', "a": [1, None], "d": Decimal("-1.5")}, {"b": None, "a": None, "d": None}]
+    rows: list[dict[str, Any]] = [
+        {"b": 'q"', "a": [1, None], "d": Decimal("-1.5")},
+        {"b": None, "a": None, "d": None},
+    ]
     assert written(reader, rows) == [
         b'{"b":"q\\"","a":[1,null],"d":-1.50}',
         b'{"b":null,"a":null,"d":null}',
@@ -137,7 +140,11 @@ def test_a_writer_who_writes_all_names_in_another_case_is_read() -> None:
         ("date", "18000", date(2019, 4, 14)),
         ("time", "1500", time(0, 0, 1, 500_000)),
         ("timestamp", "1413215518000", datetime(2014, 10, 13, 15, 51, 58, tzinfo=UTC)),
-        ("timestamp", '"2014-10-13T17:51:58+02:00"', datetime(2014, 10, 13, 15, 51, 58, tzinfo=UTC)),
+        (
+            "timestamp",
+            '"2014-10-13T17:51:58+02:00"',
+            datetime(2014, 10, 13, 15, 51, 58, tzinfo=UTC),
+        ),
         ("timestamp", '"2014-10-13 15:51:58"', datetime(2014, 10, 13, 15, 51, 58, tzinfo=UTC)),
         ("timestamp", '"2014-10-13"', datetime(2014, 10, 13, tzinfo=UTC)),
         ("array<map<bigint>>", '[{"a":1},{},null]', [[("a", 1)], [], None]),
@@ -147,7 +154,7 @@ def test_a_writer_who_writes_all_names_in_another_case_is_read() -> None:
         ("map<string>", '{ "a" : "\\"}" }', [("a", '"}')]),
         ("map<struct<x: bigint>>", '{"a":{"X":1}}', [("a", {"x": 1})]),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_read_with_every_digit(kind: str, text: str, value: object) -> None:
     assert one(kind, text) == value
 

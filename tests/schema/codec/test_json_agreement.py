@@ -27,14 +27,16 @@ TEXTS = st.sampled_from(
      "é", "😀", "\x7f"]
 )  # fmt: skip
 NUMBERS = st.sampled_from(
-    [0, 1, -1, 5, 999, 1000, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, 86_399_999,
-     86_400_000, 1577836800000, 0.5, 1.25, 1.125, -0.0, 1e22, 1e300, 5e-324]
+    [0, 1, -1, 5, 999, 1000, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30,
+     86_399_999, 86_400_000, 1577836800000, 0.5, 1.25, 1.125, -0.0, 1e22, 1e300, 5e-324]
 )  # fmt: skip
 VALUES = st.recursive(
     st.none() | st.booleans() | TEXTS | NUMBERS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4)
 STYLES = st.sampled_from([(",", ":"), (", ", ": ")])
 

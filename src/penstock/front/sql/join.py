@@ -53,7 +53,6 @@ class _Side:
 
     rows: Rows
     on: Typed
-    said: Expression
 
     @property
     def held(self) -> str | None:
@@ -153,7 +152,7 @@ class _Reading:
         for first, second in ((on.left, on.right), (on.right, on.left)):
             sides = self._sides(left, first), self._sides(right, second)
             if sides[0] is not None and sides[1] is not None:
-                one, other = _Side(left, sides[0], first), _Side(right, sides[1], second)
+                one, other = _Side(left, sides[0]), _Side(right, sides[1])
                 self._same_type(one, other, on)
                 return one, other
         # What is wrong with one of them is shown by resolving both where all names are known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.catalog import Catalog
@@ -37,7 +38,7 @@ def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
     """Give the source that a statement describes."""
     text = statement.source
     found = properties_of(statement.properties, OF_SOURCES, text)
-    columns = _columns(statement, catalog)
+    columns = _columns(statement, catalog, found)
     keys = [column for column in columns if column.role == "key"]
     values = [column for column in columns if column.role == "value"]
     topic = found.get("KAFKA_TOPIC")
@@ -69,7 +70,7 @@ def _default(catalog: Catalog, part: str, otherwise: str | None = None) -> Recor
     return None if name is None else RecordFormat(name.upper())
 
 
-def _columns(statement: CreateSource, catalog: Catalog) -> list[SourceColumn]:
+def _columns(statement: CreateSource, catalog: Catalog, found: Properties) -> list[SourceColumn]:
     if not statement.columns:
         raise SqlError(
             "SQL_COLUMNS",
@@ -79,6 +80,7 @@ def _columns(statement: CreateSource, catalog: Catalog) -> list[SourceColumn]:
             hint="List them: (id STRING KEY, total INT).",
         )
     columns = [_column(item, statement, catalog) for item in statement.columns]
+    columns = _with_named_key(columns, statement, found)
     _once(statement.columns, statement.source)
     _headers_once(columns, statement)
     if statement.kind == "table" and not any(column.role == "key" for column in columns):
@@ -90,6 +92,23 @@ def _columns(statement: CreateSource, catalog: Catalog) -> list[SourceColumn]:
             hint="Mark the columns that tell its rows apart: id STRING PRIMARY KEY.",
         )
     return columns
+
+
+def _with_named_key(
+    columns: list[SourceColumn], statement: CreateSource, found: Properties
+) -> list[SourceColumn]:
+    """Heed KEY='column' of old statements: a table's key, which its record's key holds as well."""
+    said = found.get("KEY")
+    if said is None:
+        return columns
+    names = [column.name for column in columns]
+    name = said.strip("`") if said.strip("`") in names else said.upper()
+    if name not in names:
+        hint = did_you_mean(name, names) or f"The columns: {', '.join(names)}."
+        raise found.refused("KEY", f'names a column "{said}" that is not there', hint)
+    if statement.kind == "stream" or any(column.role == "key" for column in columns):
+        return columns
+    return [replace(it, role="key") if it.name == name else it for it in columns]
 
 
 def _column(item: ColumnDefinition, statement: CreateSource, catalog: Catalog) -> SourceColumn:

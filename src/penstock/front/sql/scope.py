@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from penstock.errors import SqlError, did_you_mean
@@ -80,10 +80,6 @@ class Scope:
             self.text.shown(f'column "{whole}" does not exist', column.span),
             hint=did_you_mean(column.name.text, names) or f"The columns: {', '.join(names)}.",
         )
-
-    def without(self, held: Sequence[str]) -> Scope:
-        """Give the scope without some columns."""
-        return Scope(tuple(c for c in self.columns if c.held not in held), self.text)
 
 
 def with_bounds(scope: Scope) -> Scope:

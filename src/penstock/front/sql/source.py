@@ -33,8 +33,6 @@ class RecordFormat:
     name: str
     wrapped: bool = True
     delimiter: str = ","
-    schema_id: int | None = None
-    full_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

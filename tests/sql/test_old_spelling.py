@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SqlError
+from penstock.sql.answer import Told
+from tests.sql.kit import ORDERS, answers, opened, rows, told
+
+OLD = (
+    "CREATE TABLE users (userid VARCHAR, age INT)"
+    " WITH (KAFKA_TOPIC='users', VALUE_FORMAT='{}', KEY = 'userid', PARTITIONS=1);"
+)
+
+
+def test_the_column_that_key_names_is_the_key_of_a_table(tmp_path: Path) -> None:
+    with opened(tmp_path) as session:
+        told(session, OLD.format("JSON"))
+        assert rows(session, "DESCRIBE users;")[0] == ("USERID", "STRING", "primary key")
+        with pytest.raises(SqlError, match="SQL_KEY"):
+            told(session, OLD.format("DELIMITED").replace("users (", "others ("))
+
+
+def test_a_stream_whose_key_is_not_selected_has_none_and_says_so(tmp_path: Path) -> None:
+    with opened(tmp_path, here=True) as session:
+        told(session, ORDERS)
+        (made,) = answers(session, "CREATE STREAM items AS SELECT item FROM orders;")
+        assert isinstance(made, Told)
+        assert made.notes == ("the key is not selected: the records of the result have none",)
+        told(session, "INSERT INTO orders VALUES ('a', 'x', 1);")
+        assert rows(session, "SELECT * FROM items;") == [("x",)]
+        with pytest.raises(SqlError, match="SQL_COLUMN_MISSING"):
+            told(session, "CREATE STREAM none AS SELECT nothing FROM orders;")
