@@ -56,8 +56,8 @@ STRINGS: Mapping[str, Entry] = {
     "INSTR": Entry(
         "(STRING, STRING) INT; (STRING, STRING, INT) INT; (STRING, STRING, INT, INT) INT",
         "The place of a text in another: from a place on, from the end below 0, or its n-th.",
-        "INSTR('corporate floor', 'or')",
-        "2",
+        "INSTR('minor mirror', 'or')",
+        "4",
     ),
     "LCASE": Entry(_ONE, "The text in small letters.", "LCASE('Ab')", "ab"),
     "LEN": Entry("(STRING) INT; (BYTES) INT", "How many characters, or bytes.", "LEN('abc')", "3"),
