@@ -302,12 +302,10 @@ _NAMES = {
     ),
     "penstock.front.dsl.hazard": "HazardWarning",
     "penstock.front.dsl.matched": (
-        "avg classifier collect_list count final first last match_number matched max min prev "
-        "sum"
+        "avg classifier collect_list count final first last match_number matched max min prev sum"
     ),
     "penstock.front.dsl.patterns": (
-        "PatternPart pattern skip_past_last_row skip_to_first skip_to_last skip_to_next_row "
-        "step"
+        "PatternPart pattern skip_past_last_row skip_to_first skip_to_last skip_to_next_row step"
     ),
     "penstock.front.dsl.persist": "postgres sqlite",
     "penstock.front.dsl.processes": "Processor punctuate",

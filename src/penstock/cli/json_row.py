@@ -55,17 +55,19 @@ def _convert(value: object, kind: pa.DataType) -> object:
     """Give a JSON value as what Arrow takes for a type that JSON has no word for."""
     if value is None:
         return None
-    if pa.types.is_timestamp(kind):
-        return _moment(value)
-    if pa.types.is_date(kind):
-        return date.fromisoformat(str(value))
-    if pa.types.is_time(kind):
-        return time.fromisoformat(str(value))
+    if pa.types.is_temporal(kind):
+        return _temporal(value, kind)
     if pa.types.is_decimal(kind):
         return Decimal(str(value))
     if pa.types.is_binary(kind):
         return bytes_of_json(value)
     return _convert_nested(value, kind)
+
+
+def _temporal(value: object, kind: pa.DataType) -> datetime | date | time:
+    if pa.types.is_date(kind):
+        return date.fromisoformat(str(value))
+    return time.fromisoformat(str(value)) if pa.types.is_time(kind) else _moment(value)
 
 
 def _moment(value: object) -> datetime:
