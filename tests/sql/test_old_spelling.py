@@ -18,8 +18,6 @@ def test_the_column_that_key_names_is_the_key_of_a_table(tmp_path: Path) -> None
     with opened(tmp_path) as session:
         told(session, OLD.format("JSON"))
         assert rows(session, "DESCRIBE users;")[0] == ("USERID", "STRING", "primary key")
-        with pytest.raises(SqlError, match="SQL_KEY"):
-            told(session, OLD.format("DELIMITED").replace("users (", "others ("))
 
 
 def test_a_stream_whose_key_is_not_selected_has_none_and_says_so(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def test_a_topic_is_made_as_partitions_says_or_must_be_there(tmp_path: Path) -> 
     with opened(tmp_path) as session:
         with pytest.raises(SqlError, match="SQL_TOPIC_MISSING"):
             told(session, plain)
+        with pytest.raises(SqlError, match=r"SQL_TOPIC.*99999999999 partitions"):
+            told(session, ORDERS.replace("PARTITIONS=1", "PARTITIONS=99999999999"))
         assert rows(session, "SHOW STREAMS;") == []
         told(session, ORDERS.replace("PARTITIONS=1", "PARTITIONS=3"))
         assert ("orders", 3, 0) in rows(session, "SHOW TOPICS;")

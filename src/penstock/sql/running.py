@@ -46,12 +46,14 @@ def checkpoint_of(home: Path, query: Started) -> Path:
 
 def catch_up(home: Path, queries: Sequence[Started]) -> None:
     """Let queries read all that there is, until none of them has written more for another."""
-    moved = True
-    while moved:
+    # Queries that feed one another in a circle would go on for ever.
+    for _ in range(len(queries) + 1):
         moved = False
         for query in queries:
             with _alone(home, query) as ours:
                 moved = (ours and _caught_up(home, query)) or moved
+        if not moved:
+            return
 
 
 def run_here(home: Path, queries: Sequence[Started]) -> None:

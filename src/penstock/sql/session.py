@@ -115,6 +115,7 @@ class SqlSession:
         plain, order = without_order(statement)
         asked = self._resolved(plain)
         assert isinstance(asked, Asked)
+        _refuse_start(statement, pull=asked.pull)
         if asked.pull:
             self.catch_up()
             return pull(asked, self._log, order)
@@ -237,6 +238,18 @@ class SqlSession:
         if start is not None:
             return start.at == "beginning"
         return self.settings.get("auto.offset.reset", "latest").lower() == "earliest"
+
+
+def _refuse_start(statement: tree.QueryStatement, *, pull: bool) -> None:
+    """Refuse to begin where no query can yet; it must not begin elsewhere instead."""
+    start = statement.query.start
+    if start is None or start.at == "beginning" or (start.at == "latest" and not pull):
+        return
+    raise SqlError(
+        "SQL_UNSUPPORTED",
+        statement.source.shown("a query cannot begin there yet", start.span),
+        hint="Begin FROM BEGINNING, or FROM LATEST with EMIT CHANGES.",
+    )
 
 
 _CarryOut: TypeAlias = Callable[[SqlSession, Any], Answer]

@@ -11,6 +11,8 @@ from penstock.front.sql.tree_statement import CreateSource
 from penstock.log.port import Log
 from penstock.log.topic import TopicConfig
 
+MOST_PARTITIONS = 10_000
+
 
 def ensure_source_topic(log: Log, source: SqlSource, statement: CreateSource) -> None:
     """Make the topic of a source where PARTITIONS says how; else it must be there."""
@@ -56,6 +58,12 @@ def drop_topic(log: Log, topic: str) -> None:
 
 
 def _create(log: Log, source: SqlSource, partitions: int) -> None:
+    if partitions > MOST_PARTITIONS:
+        raise SqlError(
+            "SQL_TOPIC",
+            f'topic "{source.topic}" would have {partitions} partitions',
+            hint=f"Give at most {MOST_PARTITIONS}: each is a directory of its own.",
+        )
     latest = source.is_table and source.window is None
     config = TopicConfig(cleanup="compact") if latest else None
     log.create_topic(source.topic, partitions=partitions, config=config)
