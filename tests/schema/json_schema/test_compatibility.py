@@ -248,8 +248,11 @@ def test_definitions_that_name_one_another_are_compared_or_refused_in_no_time() 
     assert JSON_SCHEMA.incompatibilities(other, one) != ()
     one, other = entangled(14, STRING), entangled(14, NUMBER)
     assert JSON_SCHEMA.incompatibilities(one, one) == ()
-    with pytest.raises(SchemaError, match="SCHEMA_TEXT"):
-        JSON_SCHEMA.incompatibilities(other, one)
+    try:
+        assert JSON_SCHEMA.incompatibilities(other, one) != ()
+    except SchemaError as refused:
+        # How deep Python may go is not ours to say.
+        assert refused.code == "SCHEMA_TEXT"  # noqa: PT017
 
 
 def test_pairs_are_as_many_as_there_can_be() -> None:
