@@ -25,19 +25,21 @@ hypothesis.settings.register_profile("soak", deadline=None, max_examples=10_000)
 hypothesis.settings.load_profile("default")
 
 
-_WHOLE_PROGRAMS = (
+_LONGER = (
     *("bench", "cli", "conformance", "contract", "doctor", "examples", "faults", "inline"),
-    *("jobs", "properties", "requirements", "serve", "sql", "testing"),
+    *("jobs", "properties", "requirements", "serve", "sql", "testing", "transcripts"),
+    *("front/streams", "log/assign", "log/channel", "log/remote", "log/test_event_store.py"),
+    *("schema/codec/test_delimited.py", "schema/codec/test_json_agreement.py"),
+    *("kernel/test_buffered.py", "schema/registry", "spark/test_state_patch.py"),
 )
-"""Tests of whole programs, of processes and of commands: too many for the fast loop."""
+"""Tests of whole programs, of processes, of commands and of many examples: not the fast loop's."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave tests of whole programs to `make test`, and let one process run all with Spark."""
     here = Path(__file__).parent
     for item in items:
-        inside = item.path.is_relative_to(here)
-        if inside and item.path.relative_to(here).parts[0] in _WHOLE_PROGRAMS:
+        if any(item.path.is_relative_to(here / place) for place in _LONGER):
             item.add_marker(pytest.mark.slow)
         if any(item.get_closest_marker(name) for name in ("spark", "kill")):
             # One Spark at a time: it takes both cores, and seconds to start.
