@@ -12,7 +12,14 @@ from penstock.cli.letter_text import letter_document, letter_lines
 from penstock.cli.offset_ranges import parse_offsets
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, complete_topic
-from penstock.cli.output import examples, talk, waiting, write_json, write_line, write_table
+from penstock.cli.output import (
+    examples,
+    talk,
+    waiting,
+    write_json,
+    write_line,
+    write_list,
+)
 from penstock.errors import OffsetError
 
 if TYPE_CHECKING:
@@ -94,12 +101,7 @@ def list_letters(context: typer.Context, json: JsonOption = False) -> None:
                 }
                 for pile in piles(log)
             ]
-    if json:
-        write_json(rows)
-    elif rows:
-        write_table(list(rows[0]), [list(row.values()) for row in rows])
-    else:
-        talk("there are no dead letters")
+    write_list(rows, as_json=json, none_yet="there are no dead letters")
 
 
 def show(  # noqa: PLR0913  # each parameter is an option

@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
-from penstock.cli.output import examples, talk, write_json, write_line, write_table
+from penstock.cli.output import examples, talk, write_json, write_line, write_list, write_table
 from penstock.cli.place import parse_place
 from penstock.cli.times import time_text
 from penstock.errors import OffsetError, PenstockError
@@ -74,12 +74,12 @@ def list_groups(context: typer.Context, json: JsonOption = False) -> None:
     if log_exists(context):
         with opened_log(context) as log:
             rows = [_summary(log, log.group(name)) for name in log.groups()]
-    if json:
-        write_json(rows)
-    elif rows:
-        write_table(list(rows[0]), [[_cell(cell) for cell in row.values()] for row in rows])
-    else:
-        talk("there are no groups yet; one begins with: penstock consume TOPIC --group NAME")
+    write_list(
+        rows,
+        as_json=json,
+        none_yet="there are no groups yet; one begins with: penstock consume TOPIC --group NAME",
+        cell=_cell,
+    )
 
 
 def describe(context: typer.Context, name: GroupArgument, json: JsonOption = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TextIO
 
@@ -48,6 +48,22 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     for row in (columns, *texts):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         write_line("  ".join(cells).rstrip())
+
+
+def write_list(
+    rows: Sequence[Mapping[str, object]],
+    *,
+    as_json: bool,
+    none_yet: str,
+    cell: Callable[[object], object] = str,
+) -> None:
+    """Write rows by name, as JSON or as a table; where there are none a person is told so."""
+    if as_json:
+        write_json(rows)
+    elif rows:
+        write_table(list(rows[0]), [[cell(value) for value in row.values()] for row in rows])
+    else:
+        talk(none_yet)
 
 
 def talk(text: str) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from penstock.cli.counted import counted
 from penstock.cli.options import JsonOption
-from penstock.cli.output import examples, talk, write_json, write_line, write_table
+from penstock.cli.output import examples, talk, write_json, write_line, write_list
 from penstock.cli.schemas_check import check, problems_of, write_problems
 from penstock.cli.schemas_diff import diff
 from penstock.cli.schemas_evolve import evolve
@@ -110,12 +110,11 @@ def list_subjects(context: typer.Context, json: JsonOption = False) -> None:
     if registry_exists(context):
         with opened_schemas(context) as schemas:
             rows = [_summary(schemas, subject) for subject in schemas.subjects()]
-    if json:
-        write_json(rows)
-    elif rows:
-        write_table(list(rows[0]), [list(row.values()) for row in rows])
-    else:
-        talk("there are no schemas yet; register one: penstock schemas register SUBJECT FILE")
+    write_list(
+        rows,
+        as_json=json,
+        none_yet="there are no schemas yet; register one: penstock schemas register SUBJECT FILE",
+    )
 
 
 def show(

@@ -11,7 +11,7 @@ import typer
 from penstock.cli.counted import counted
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, TopicArgument
-from penstock.cli.output import examples, talk, waiting, write_json, write_table
+from penstock.cli.output import examples, talk, waiting, write_list
 from penstock.cli.sizes import size_text
 from penstock.cli.topic_settings import parse_settings
 from penstock.cli.topics_describe import describe
@@ -139,12 +139,11 @@ def list_topics(context: typer.Context, json: JsonOption = False) -> None:
     if log_exists(context):
         with opened_log(context) as log:
             rows = [_summary(log, log.topic(name)) for name in log.topics()]
-    if json:
-        write_json(rows)
-    elif rows:
-        write_table(list(rows[0]), [list(row.values()) for row in rows])
-    else:
-        talk("there are no topics yet; create one: penstock topics create NAME")
+    write_list(
+        rows,
+        as_json=json,
+        none_yet="there are no topics yet; create one: penstock topics create NAME",
+    )
 
 
 def change(

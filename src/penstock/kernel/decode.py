@@ -21,6 +21,7 @@ from penstock.log.record import (
 )
 from penstock.model.physical import Physical
 from penstock.model.source import Stream
+from penstock.schema.codec.binary import one_array
 from penstock.schema.codec.codec_cache import CodecCache
 from penstock.schema.codec.port import Codec, Decoded
 from penstock.schema.schema import Field, Schema
@@ -50,10 +51,10 @@ class Decoder:
     def open(self, records: pa.Table, partition: int) -> Opened:
         """Read records of one partition, which have `RECORD_COLUMNS`."""
         held = _frame(records.select(list(RECORD_COLUMNS)))
-        values = self._values.decode(_one_array(records.column(VALUE_COLUMN)))
+        values = self._values.decode(one_array(records.column(VALUE_COLUMN)))
         rows, failures = self._shaped(values), dict(values.failures)
         if self._keys is not None:
-            told = self._keys.decode(_one_array(records.column(KEY_COLUMN)))
+            told = self._keys.decode(one_array(records.column(KEY_COLUMN)))
             rows = self._filled(rows, _frame(told.rows))
             failures = {**{at: f"its key: {why}" for at, why in told.failures.items()}, **failures}
             failures = {**self._keyless(rows, held), **failures}
@@ -129,8 +130,3 @@ def _read_columns(stream: Stream) -> Schema:
 
 def _frame(table: pa.Table) -> Frame:
     return cast("Frame", pl.from_arrow(table, rechunk=False))
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array

@@ -16,6 +16,7 @@ import polars as pl
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.argument import Argument, Arguments, Lowering
 from penstock.kernel.functions.arithmetic import ARITHMETIC
+from penstock.kernel.functions.logic import LOGIC
 from penstock.kernel.sql import decimals
 from penstock.kernel.sql.rows import called
 from penstock.model.expr import Literal
@@ -110,28 +111,6 @@ def _distinct(arguments: Arguments, gives: Type) -> pl.Expr:
     return pl.when(one | other).then(one != other).otherwise(~_equal(arguments, gives))
 
 
-def _and(arguments: Arguments, _: Type) -> pl.Expr:
-    result = arguments[0].as_type(BOOLEAN)
-    for argument in arguments[1:]:
-        result = result & argument.as_type(BOOLEAN)
-    return result
-
-
-def _or(arguments: Arguments, _: Type) -> pl.Expr:
-    result = arguments[0].as_type(BOOLEAN)
-    for argument in arguments[1:]:
-        result = result | argument.as_type(BOOLEAN)
-    return result
-
-
-def _not(arguments: Arguments, _: Type) -> pl.Expr:
-    return ~arguments[0].as_type(BOOLEAN)
-
-
-def _is_null(arguments: Arguments, _: Type) -> pl.Expr:
-    return arguments[0].value.is_null()
-
-
 def _case(arguments: Arguments, gives: Type) -> pl.Expr:
     dtype = dtype_of(gives)
     result = arguments[-1].value.cast(dtype)
@@ -188,10 +167,7 @@ OPERATORS: Mapping[str, Lowering] = {
     "gt": _comparison(pl.Expr.gt, pl.Expr.lt),
     "ge": _comparison(pl.Expr.ge, pl.Expr.le),
     "is_distinct": _distinct,
-    "and": _and,
-    "or": _or,
-    "not": _not,
-    "is_null": _is_null,
+    **{name: LOGIC[name] for name in ("and", "or", "not", "is_null")},
     "case": _case,
     "like": _like,
 }

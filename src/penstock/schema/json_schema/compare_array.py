@@ -11,6 +11,7 @@ from penstock.schema.json_schema.difference import (
     inside,
     limit_changes,
     number,
+    others_changes,
 )
 from penstock.schema.json_schema.nodes import Node, node_of
 from penstock.schema.json_schema.place import Place
@@ -105,14 +106,5 @@ def _added(compare: Compare, new: Place, before: Node, where: str) -> list[Diffe
 
 
 def _additional(compare: Compare, before: Node, after: Node, where: str) -> list[Difference]:
-    was, now = _permits(before), _permits(after)
-    if was != now:
-        if now:
-            return [bears(where, "other items are allowed now")]
-        return [breaks(where, "other items are not allowed any more")]
-    earlier, later = _others(before), _others(after)
-    if earlier is None and later is not None:
-        return [breaks(where, "other items must fit a schema now")]
-    if later is None and earlier is not None:
-        return [bears(where, "other items may be anything now")]
-    return compare(earlier, later, where)
+    permits = (_permits(before), _permits(after))
+    return others_changes(compare, permits, (_others(before), _others(after)), where, "other items")

@@ -14,6 +14,7 @@ from penstock.schema.json_schema.difference import (
     inside,
     limit_changes,
     number,
+    others_changes,
 )
 from penstock.schema.json_schema.nodes import Node, node_of
 from penstock.schema.json_schema.place import Place
@@ -166,17 +167,9 @@ def _dependent_schemas(node: Node) -> dict[str, Place]:
 
 def _additional(compare: Compare, before: Node, after: Node, place: str) -> list[Difference]:
     where = inside(place, "additionalProperties")
-    was, now = _permits(before), _permits(after)
-    if was != now:
-        if now:
-            return [bears(where, "other properties are allowed now")]
-        return [breaks(where, "other properties are not allowed any more")]
-    earlier, later = _additional_schema(before), _additional_schema(after)
-    if earlier is None and later is not None:
-        return [breaks(where, "other properties must fit a schema now")]
-    if later is None and earlier is not None:
-        return [bears(where, "other properties may be anything now")]
-    return compare(earlier, later, where)
+    permits = (_permits(before), _permits(after))
+    schemas = (_additional_schema(before), _additional_schema(after))
+    return others_changes(compare, permits, schemas, where, "other properties")
 
 
 def _said_of_others(node: Node) -> Place | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,27 @@ def limit_changes(
     stricter = after > before if least else after < before
     moved = f"{word} went from {before} to {after}"
     return [breaks(where, moved) if stricter else bears(where, moved)]
+
+
+def others_changes(
+    compare: Callable[[T | None, T | None, str], list[Difference]],
+    permits: tuple[bool, bool],
+    schemas: tuple[T | None, T | None],
+    where: str,
+    others: str,
+) -> list[Difference]:
+    """Compare what may stand beside what is named, before and after."""
+    was, now = permits
+    if was != now:
+        if now:
+            return [bears(where, f"{others} are allowed now")]
+        return [breaks(where, f"{others} are not allowed any more")]
+    earlier, later = schemas
+    if earlier is None and later is not None:
+        return [breaks(where, f"{others} must fit a schema now")]
+    if later is None and earlier is not None:
+        return [bears(where, f"{others} may be anything now")]
+    return compare(earlier, later, where)
 
 
 def number(value: Any) -> float | None:  # noqa: ANN401  # JSON
