@@ -4,12 +4,15 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 CODE := $(wildcard src tests examples bench)
-UNIT := not (spark or kill or slow or soak)
+UNIT := --fast -m "not (spark or kill or slow or soak)"
 
 # Spark's workers must be this Python: one without pyarrow only says "failed to connect back".
 export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(PYTHON)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Hundreds of processes are started by the tests: compiled code is kept, out of the way.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
 .PHONY: help setup lint unit check test demo bench soak format lock clean
 
@@ -41,7 +44,7 @@ lint: $(READY)
 	$(VENV)/bin/lint-imports
 
 unit: $(READY)
-	$(PYTHON) -m pytest -q -n 2 -m "$(UNIT)"
+	$(PYTHON) -m pytest -q -n 2 $(UNIT)
 
 check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 

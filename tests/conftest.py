@@ -35,12 +35,20 @@ _LONGER = (
 """Tests of whole programs, of processes, of commands and of many examples: not the fast loop's."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make check` say that it wants the fast loop."""
+    parser.addoption("--fast", action="store_true", help="do not even look at longer tests")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave tests of whole programs to `make test`."""
+    relative = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return True if config.getoption("--fast") and relative in _LONGER else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave tests of whole programs to `make test`, and let one process run all with Spark."""
-    here = Path(__file__).parent
+    """Let one process run all tests with Spark."""
     for item in items:
-        if any(item.path.is_relative_to(here / place) for place in _LONGER):
-            item.add_marker(pytest.mark.slow)
         if any(item.get_closest_marker(name) for name in ("spark", "kill")):
             # One Spark at a time: it takes both cores, and seconds to start.
             item.add_marker(pytest.mark.xdist_group("spark"))
