@@ -23,6 +23,8 @@ from penstock.spark.cores import available_cores
 from penstock.spark.format import PenstockFormat
 from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
+from penstock.spark.kafka_format import KafkaFormat
+from penstock.spark.kafka_session import KafkaSession
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -129,7 +131,7 @@ def spark_log(session: SparkSession) -> Path:
 def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     try:
-        session = SparkSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
+        session = KafkaSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
     except PySparkRuntimeError as error:
         raise SetupError(
             "SPARK_START",
@@ -138,7 +140,8 @@ def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSessi
         ) from error
     _hush(session.sparkContext)
     _save_forks(session)
-    session.dataSource.register(PenstockFormat)
+    for offered in (PenstockFormat, KafkaFormat):
+        session.dataSource.register(offered)
     return session
 
 
