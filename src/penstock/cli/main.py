@@ -35,6 +35,7 @@ COMMANDS = {
     "run": "penstock.cli.run_command",
     "explain": "penstock.cli.explain_command",
     "sql": "penstock.cli.sql_command",
+    "import": "penstock.cli.import_command",
     "jobs": "penstock.cli.jobs_command",
     "topics": "penstock.cli.topics_command",
     "schemas": "penstock.cli.schemas_command",
