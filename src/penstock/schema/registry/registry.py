@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import RegistryError
 from penstock.log.port import Log
 from penstock.schema.codec.schemas import SchemaText, Version
 from penstock.schema.registry import associating, deleting, registering
 from penstock.schema.registry.association import Asking, Association, Wish
+from penstock.schema.registry.codec_questions import CodecQuestions
 from penstock.schema.registry.contents import Contents
 from penstock.schema.registry.context import (
     begins_with,
@@ -29,7 +32,7 @@ from penstock.schema.registry.registered import Registered, Registration
 from penstock.schema.registry.schema_topic import SchemaTopic
 
 
-class Registry:
+class Registry(CodecQuestions):
     """Subjects, versions and ids; every answer includes all that any process wrote before it."""
 
     def __init__(
@@ -44,22 +47,9 @@ class Registry:
         """Give a schema; `RegistryError("SCHEMA_MISSING")` where the id is not known."""
         return self.registered_with_id(id).schema
 
-    def version(self, subject: str, version: int | None = None) -> Registered:
-        """Give a version of a subject, the last one by default."""
-        return self.version_of(subject, version)
-
-    def register(self, subject: str, schema: SchemaText, *, normalize: bool = False) -> Registered:
-        """Give the version of a schema, registering it where it is new and compatible."""
-        wanted = Registration(schema.text, schema.type, schema.references)
-        return self.register_as(subject, wanted, normalize=normalize)
-
-    def lookup(self, subject: str, schema: SchemaText, *, normalize: bool = False) -> Registered:
-        """Give the version a schema is registered as under a subject."""
-        wanted = Registration(schema.text, schema.type, schema.references)
-        return self.find(subject, wanted, normalize=normalize)
-
     # Writing.
 
+    @override
     def register_as(
         self, subject: str, wanted: Registration, *, normalize: bool = False
     ) -> Registered:
@@ -119,6 +109,7 @@ class Registry:
 
     # Reading.
 
+    @override
     def find(
         self, subject: str, wanted: Registration, *, normalize: bool = False, deleted: bool = False
     ) -> Registered:
@@ -130,6 +121,7 @@ class Registry:
             )
         )
 
+    @override
     def version_of(
         self, subject: str, version: int | None = None, *, deleted: bool = False
     ) -> Registered:

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
+from typing_extensions import override
+
 from penstock.schema.codec.schemas import SchemaText, Version
 from penstock.schema.registry.association import Asking, Association, Wish
+from penstock.schema.registry.codec_questions import CodecQuestions
 from penstock.schema.registry.context import check_subject
 from penstock.schema.registry.entry import (
     association_document,
@@ -23,7 +26,7 @@ from penstock.schema.registry.registered import Registered, Registration
 _LEVEL_WORD = "compatibility"
 
 
-class RemoteRegistry:
+class RemoteRegistry(CodecQuestions):
     """Asks a registry at an address; what an id stands for is asked once.
 
     A name and password may stand in the address: `https://name:password@registry:8081`.
@@ -42,22 +45,9 @@ class RemoteRegistry:
             known = self._by_id[id] = self.registered_with_id(id).schema
         return known
 
-    def version(self, subject: str, version: int | None = None) -> Registered:
-        """Give a version of a subject, the last one by default."""
-        return self.version_of(subject, version)
-
-    def register(self, subject: str, schema: SchemaText, *, normalize: bool = False) -> Registered:
-        """Give the version of a schema, registering it where it is new and compatible."""
-        wanted = Registration(schema.text, schema.type, schema.references)
-        return self.register_as(subject, wanted, normalize=normalize)
-
-    def lookup(self, subject: str, schema: SchemaText, *, normalize: bool = False) -> Registered:
-        """Give the version a schema is registered as under a subject."""
-        wanted = Registration(schema.text, schema.type, schema.references)
-        return self.find(subject, wanted, normalize=normalize)
-
     # Writing.
 
+    @override
     def register_as(
         self, subject: str, wanted: Registration, *, normalize: bool = False
     ) -> Registered:
@@ -104,6 +94,7 @@ class RemoteRegistry:
 
     # Reading.
 
+    @override
     def find(
         self, subject: str, wanted: Registration, *, normalize: bool = False, deleted: bool = False
     ) -> Registered:
@@ -112,6 +103,7 @@ class RemoteRegistry:
         found = self._ask("POST", f"/subjects/{_word(subject)}", query, _body(wanted))
         return registered_of(found)
 
+    @override
     def version_of(
         self, subject: str, version: int | None = None, *, deleted: bool = False
     ) -> Registered:
