@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from typing_extensions import override
+
 from penstock.schema.codec.schemas import Schemas, SchemaText, Version
 
 
@@ -15,6 +17,19 @@ class HomeSchemas:
     def __init__(self, home: str | Path, url: str = "") -> None:
         self._home = Path(home)
         self._url = url
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Two of one place answer alike."""
+        return isinstance(other, HomeSchemas) and self._place == other._place
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+    @property
+    def _place(self) -> tuple[Path, str]:
+        return self._home, self._url
 
     def by_id(self, id: int) -> SchemaText:  # noqa: A002  # the word of every registry
         """Give a schema."""

@@ -48,7 +48,7 @@ def check_expected(log: Log, expected: Expected, place: int) -> None:
             f'"{expected.source.name}" has {len(records)} records, and no further one',
             hint="Its query may not have written it yet.",
         )
-    found = next(Opening(expected.source)(records[place]))
+    found = Opening(expected.source).row(records[place])
     wanted = {name: _constant(typed) for name, typed in expected.row.items()}
     differing = [name for name, value in wanted.items() if found.get(name) != value]
     if differing or bool(found[GONE]) != expected.tombstone:
@@ -117,7 +117,7 @@ def _record(
         )
     try:
         key = Part(source.key_format, source.keys).write(whole)
-        value = Part(source.value_format, source.values).write(whole)
+        value = Part(source.value_format, source.stored).write(whole)
     except ValueError as error:
         raise SqlError(
             "SQL_INSERT",

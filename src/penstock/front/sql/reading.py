@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from penstock.front.sql.functions.registry import resolve_call
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.rows import GONE, HEADERS, RECORDS, Opening, row_schema
+from penstock.front.sql.rows import GONE, HEADERS, KEY, RECORDS, Opening, row_schema
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.source import (
     ROW_TIME,
@@ -23,7 +23,9 @@ from penstock.model.expr import Call, Cast, Column, Expr, Literal
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Filter, Named, Project, Restamp
+from penstock.model.times import Times
 from penstock.model.watermark import BoundedDisorder
+from penstock.schema.schema import Schema
 from penstock.schema.types import INT64, STRING, Kind
 
 _IN_ORDER = BoundedDisorder(max_ahead=None, idle=None)
@@ -67,9 +69,18 @@ def read_source(
     `delay` is how far rows may lie behind the latest one before they are late.
     """
     site = f"FROM {source.name}"
-    stream = Stream(source.topic, RECORDS, watermark=replace(_IN_ORDER, delay=delay), site=site)
+    records: Relation = Stream(
+        source.topic,
+        RECORDS,
+        watermark=replace(_IN_ORDER, delay=max(delay, source.lateness or delay), idle=source.idle),
+        site=site,
+        times=_times(source),
+    )
+    if source.is_table:
+        # Of a record without a key nothing can be said.
+        records = Filter(records, Call("is_not_null", (Column(KEY),)), site)
     opened: Relation = Apply(
-        stream, f"read {source.name}", Opening(source), "flat_map", row_schema(source), site
+        records, f"read {source.name}", Opening(source), "arrow", row_schema(source), site
     )
     if source.event_time is not None:
         opened = stamped(opened, source.event_time, site)
@@ -93,17 +104,30 @@ def _columns(source: SqlSource, alias: str) -> tuple[ScopeColumn, ...]:
 
 def stamped(relation: Relation, time: EventTime, site: str) -> Relation:
     """Let a column tell when rows happened; those of which it does not are left out."""
-    field = relation.schema.field(time.column)
-    moment: Expr = Column(time.column)
-    if time.pattern is not None:
-        arguments = (Typed(moment, STRING), Typed(Literal(time.pattern), STRING))
-        moment = resolve_call("STRINGTOTIMESTAMP", arguments).expr
-    elif field.type.kind is Kind.TIMESTAMP:
-        moment = Call("millis", (moment,))
+    moment = _moment(time, relation.schema)
     columns = [Named(name, Column(name)) for name in relation.schema.names if name != ROW_TIME]
     timed = Project(relation, (*columns, Named(ROW_TIME, Cast(moment, INT64))), site)
     told = Filter(timed, Call("ge", (Column(ROW_TIME), Literal(0))), site)
     return Restamp(told, ROW_TIME, site)
+
+
+def _times(source: SqlSource) -> Times | None:
+    """Give what tells the watermark when records happened; none where the log does."""
+    if source.event_time is None:
+        return None
+    schema = row_schema(source)
+    time = _moment(source.event_time, schema)
+    return Times(source.event_time.column, Opening(source), schema, time)
+
+
+def _moment(time: EventTime, schema: Schema) -> Expr:
+    moment: Expr = Column(time.column)
+    if time.pattern is not None:
+        arguments = (Typed(moment, STRING), Typed(Literal(time.pattern), STRING))
+        return resolve_call("STRINGTOTIMESTAMP", arguments).expr
+    if schema.field(time.column).type.kind is Kind.TIMESTAMP:
+        return Call("millis", (moment,))
+    return moment
 
 
 def kept(rows: Rows, condition: Expr, site: str) -> Rows:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.front.sql.record import Part
-from penstock.front.sql.record_json import millis_of
 from penstock.front.sql.source import (
     ROW_OFFSET,
     ROW_PARTITION,
@@ -16,13 +18,15 @@ from penstock.front.sql.source import (
     WINDOW_END,
     WINDOW_START,
     KeyWindow,
-    SourceColumn,
     SqlSource,
 )
+from penstock.schema.arrow import arrow_type, to_arrow
+from penstock.schema.codec.binary import one_array, whole_column
+from penstock.schema.codec.port import Decoded
+from penstock.schema.ksql.headers import all_headers, header
+from penstock.schema.ksql.windowed_key import with_numbers, without_numbers
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import BOOLEAN, BYTES, INT32, INT64, STRING, Kind, Type, array_of
-
-Row: TypeAlias = Mapping[str, Any]
 
 KEY, VALUE = "_key", "value"
 TIMESTAMP, HEADERS, PARTITION, OFFSET = "_timestamp", "_headers", "_partition", "_offset"
@@ -44,9 +48,6 @@ RECORDS = Schema(
 WRITTEN = Schema((Field(KEY, BYTES), Field(VALUE, BYTES), Field(HEADERS, _HEADERS)))
 """Records as they are written."""
 
-_START = struct.Struct(">q")
-_BOTH = struct.Struct(">qq")
-
 
 def row_schema(source: SqlSource) -> Schema:
     """Give the columns of a source's rows, those of the system last."""
@@ -62,61 +63,80 @@ def row_schema(source: SqlSource) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Reads the records of a source as rows.
-
-    A record that cannot be read raises, and so becomes a dead letter. Where a table is read, one
-    without a key is left out: nothing can be said of it.
-    """
+    """Reads the records of a source as rows; those that cannot be read are dead letters."""
 
     source: SqlSource
 
-    def __call__(self, record: Row) -> Iterator[dict[str, Any]]:
-        """Give the row of a record."""
-        key: bytes | None = record[KEY]
-        if key is None and self.source.is_table:
-            return
-        bounds: dict[str, int] = {}
-        if self.source.window is not None and key is not None:
-            key, bounds = _without_window(key, self.source.window)
-        keys = Part(self.source.key_format, self.source.keys).read(key)
-        values = Part(self.source.value_format, self.source.values).read(record[VALUE])
-        yield {
-            ROW_TIME: record[TIMESTAMP],
-            ROW_PARTITION: record[PARTITION],
-            ROW_OFFSET: record[OFFSET],
-            WINDOW_START: bounds.get(WINDOW_START),
-            WINDOW_END: bounds.get(WINDOW_END),
-            **keys,
-            **values,
-            **self._headers(record[HEADERS] or []),
-            GONE: record[VALUE] is None,
-            HEADERS: record[HEADERS],
+    def __call__(self, records: pa.Table) -> Decoded:
+        """Give the rows of records, one of each."""
+        source = self.source
+        keys = records.column(KEY)
+        bounds: dict[str, pa.Array] = {}
+        failures: dict[int, str] = {}
+        if source.window is not None:
+            keys, bounds, failures = _without_window(one_array(keys), source.window)
+        key = Part(source.key_format, source.keys).decode(one_array(keys))
+        value = Part(source.value_format, source.stored).decode(one_array(records.column(VALUE)))
+        failures = {**failures, **value.failures, **_of_keys(key.failures)}
+        found = {
+            ROW_TIME: records.column(TIMESTAMP),
+            ROW_PARTITION: records.column(PARTITION),
+            ROW_OFFSET: records.column(OFFSET),
+            **bounds,
+            **_columns(value.rows),
+            **_columns(key.rows),
+            **_of_headers(source, records.column(HEADERS)),
+            GONE: records.column(VALUE).is_null(),
+            HEADERS: records.column(HEADERS),
         }
+        wanted = to_arrow(row_schema(source))
+        columns = [_as(found[field.name], field.type) for field in wanted]
+        return Decoded(pa.table(columns, schema=wanted), failures)
 
-    def _headers(self, found: list[Row]) -> dict[str, Any]:
-        last = {item["key"]: item["value"] for item in found}
-        columns = self.source.of_role("headers", "header")
-        return {column.name: _of_headers(column, found, last) for column in columns}
+    def row(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the row of one record; one that cannot be read raises ValueError."""
+        found = self(pa.Table.from_pylist([dict(record)], to_arrow(RECORDS)))
+        if found.failures:
+            raise ValueError(found.failures[0])
+        rows: list[dict[str, Any]] = found.rows.to_pylist(maps_as_pydicts="strict")
+        return rows[0]
 
 
-def _of_headers(column: SourceColumn, found: list[Row], last: Mapping[str, bytes | None]) -> Any:  # noqa: ANN401
-    if column.header is not None:
-        return last.get(column.header)
-    return [{"KEY": item["key"], "VALUE": item["value"]} for item in found]
+def _columns(rows: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(rows.column_names, rows.columns, strict=True))
 
 
-def _without_window(key: bytes, window: KeyWindow) -> tuple[bytes, dict[str, int]]:
+def _as(column: pa.ChunkedArray | pa.Array, type_: pa.DataType) -> pa.ChunkedArray | pa.Array:
+    return column if column.type == type_ else column.cast(type_)
+
+
+def _of_keys(failures: Mapping[int, str]) -> dict[int, str]:
+    return {place: f"its key: {why}" for place, why in failures.items()}
+
+
+def _of_headers(source: SqlSource, column: pa.ChunkedArray) -> dict[str, pa.Array]:
+    columns = source.of_role("headers", "header")
+    if not columns:
+        return {}
+    headers = whole_column(column.cast(arrow_type(_HEADERS)))
+    return {
+        item.name: all_headers(headers) if item.header is None else header(headers, item.header)
+        for item in columns
+    }
+
+
+def _without_window(
+    keys: pa.Array, window: KeyWindow
+) -> tuple[pa.Array, dict[str, pa.Array], dict[int, str]]:
     if window.kind == "session":
-        end, start = _BOTH.unpack(key[-_BOTH.size :])
-        return key[: -_BOTH.size], {WINDOW_START: start, WINDOW_END: end}
-    (start,) = _START.unpack(key[-_START.size :])
-    size = 0 if window.size is None else round(window.size.total_seconds() * 1000)
-    return key[: -_START.size], {WINDOW_START: start, WINDOW_END: start + size}
-
-
-def windowed_key(key: bytes, kind: str, start: int, end: int) -> bytes:
-    """Put the bounds of a window behind a key, as Kafka Streams does."""
-    return key + (_BOTH.pack(end, start) if kind == "session" else _START.pack(start))
+        found = without_numbers(keys, 2)
+        end, start = found.numbers
+    else:
+        found = without_numbers(keys, 1)
+        (start,) = found.numbers
+        size = 0 if window.size is None else round(window.size.total_seconds() * 1000)
+        end = pc.add(start, size)
+    return found.keys, {WINDOW_START: start, WINDOW_END: end}, found.failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,25 +147,35 @@ class Closing:
     rekeyed: bool = False
     """Whether a key is there even where all of its columns are null."""
 
-    def __call__(self, row: Row) -> dict[str, Any]:
-        """Give the record of a row, with the headers of the one that it was made of."""
-        keys = Part(self.source.key_format, self.source.keys)
-        keyless = not self.rekeyed and _nothing(row, self.source.keys)
-        key = None if keyless else keys.write(row)
-        if self.source.window is not None:
-            kind = self.source.window.kind
-            key = windowed_key(
-                key or b"", kind, _millis(row[WINDOW_START]), _millis(row[WINDOW_END])
-            )
-        if row.get(GONE):
-            return {KEY: key, VALUE: None, HEADERS: row.get(HEADERS)}
-        value = Part(self.source.value_format, self.source.values).write(row)
-        return {KEY: key, VALUE: value, HEADERS: row.get(HEADERS)}
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Give the records of rows, with the headers of those that they were made of."""
+        value = Part(self.source.value_format, self.source.stored).encode(rows)
+        if GONE in rows.column_names:
+            gone = rows.column(GONE).combine_chunks().fill_null(pa.scalar(value=False))
+            value = pc.if_else(gone, pa.scalar(None, value.type), value)
+        headers = pa.nulls(rows.num_rows)
+        if HEADERS in rows.column_names:
+            headers = rows.column(HEADERS)
+        wanted = to_arrow(WRITTEN)
+        columns = [self._key(rows), value, headers]
+        made = [_as(column, field.type) for column, field in zip(columns, wanted, strict=True)]
+        return pa.table(made, schema=wanted)
 
-
-def _nothing(row: Row, columns: tuple[SourceColumn, ...]) -> bool:
-    return all(row[column.name] is None for column in columns)
-
-
-def _millis(moment: Any) -> int:  # noqa: ANN401
-    return moment if isinstance(moment, int) else millis_of(moment)
+    def _key(self, rows: pa.Table) -> pa.Array:
+        source = self.source
+        key = Part(source.key_format, source.keys).encode(rows)
+        if not self.rekeyed and source.keys:
+            told = [rows.column(column.name).combine_chunks().is_valid() for column in source.keys]
+            there = reduce(pc.or_, told)
+            key = pc.if_else(there, key, pa.scalar(None, key.type))
+        if source.window is None:
+            return key
+        start, end = (
+            rows.column(name).combine_chunks().cast(pa.int64())
+            for name in (WINDOW_START, WINDOW_END)
+        )
+        return (
+            with_numbers(key, end, start)
+            if source.window.kind == "session"
+            else (with_numbers(key, start))
+        )

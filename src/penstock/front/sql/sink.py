@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.properties import OF_QUERIES, Properties, properties_of, record_format
 from penstock.front.sql.reading import Rows, stamped
+from penstock.front.sql.registering import with_subject
 from penstock.front.sql.rows import KEY, WRITTEN, Closing
 from penstock.front.sql.schema_statement import check_parts, event_time
 from penstock.front.sql.source import (
@@ -40,6 +42,8 @@ class Result:
     """The columns in the order in which they were selected, where that is another."""
     rekeyed: bool = False
     """Whether its key was computed, and is there even where all of its columns are null."""
+    retention: timedelta | None = None
+    """How long what it gives is kept, where that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +73,23 @@ def new_source(result: Result, target: Target, catalog: Catalog) -> SqlSource:
     first = result.rows.first
     prefix = catalog.setting("ksql.output.topic.name.prefix")
     wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
+    topic = found.get("KAFKA_TOPIC") or prefix + target.name.text
+    key = _key_format(found, len(keys), first, catalog)
+    value = record_format(found, "VALUE", len(values), first.value_format, wrap=wrap)
     made = SqlSource(
         target.name.text,
         target.kind,
         result.columns,
-        found.get("KAFKA_TOPIC") or prefix + target.name.text,
-        _key_format(found, len(keys), first, catalog),
-        record_format(found, "VALUE", len(values), first.value_format, wrap=wrap),
+        topic,
+        with_subject(key, found, "KEY", topic, catalog),
+        with_subject(value, found, "VALUE", topic, catalog),
         result.window,
         event_time(found, result.columns),
         found.number("PARTITIONS") or first.partitions,
         made_by_query=True,
+        retention=result.retention,
+        lateness=found.duration("LATENESS"),
+        idle=found.duration("IDLE"),
     )
     check_parts(made, target.text, target.name.span)
     return made
@@ -116,5 +126,5 @@ def written(result: Result, source: SqlSource, name: str) -> Plan:
     if source.event_time is not None:
         relation = stamped(relation, source.event_time, site)
     closing = Closing(source, result.rekeyed)
-    records = Apply(relation, f"write {source.name}", closing, "map", WRITTEN, site)
+    records = Apply(relation, f"write {source.name}", closing, "arrow", WRITTEN, site)
     return Plan(name, (Sink(records, source.topic, (KEY,), site=site, raw=True),))

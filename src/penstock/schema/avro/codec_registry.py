@@ -41,7 +41,7 @@ def registry_codec(format: Format, schema: Schema | None, schemas: Schemas | Non
     elif format.written is not None:
         target = target_of(None, parse_avro(format.written))
     else:
-        target = target_of(None, _parsed(schemas, schemas.version(format.subject).schema))
+        target = target_of(None, parsed_schema(schemas, schemas.version(format.subject).schema))
     return RegistryCodec(schema=target.schema, target=target, format=format, schemas=schemas)
 
 
@@ -83,7 +83,7 @@ class RegistryCodec(Codec):
             found = self.schemas.by_id(schema_id)
             if found.type != "AVRO":
                 return f"schema {schema_id} is {found.type}, not AVRO"
-            writer = _parsed(self.schemas, found)
+            writer = parsed_schema(self.schemas, found)
         except RegistryError as error:
             # A registry that is out of reach is nothing that a value is to blame for.
             if error.code not in _MISSING:
@@ -101,14 +101,14 @@ class RegistryCodec(Codec):
         assert subject is not None
         last = None if self.format.written is not None else self._last(subject)
         if last is not None:
-            schema = _parsed(self.schemas, last.schema)
+            schema = parsed_schema(self.schemas, last.schema)
             if _fits(schema, self.schema):
                 return header_of(last.id), Encoder(schema)
         text = self.format.written or avro_of(self.schema, self._name(subject, last))
         told = SchemaText(text)
         ask = self.schemas.register if self._registers else self.schemas.lookup
         version = ask(subject, told, normalize=flag(self.format, "normalize"))
-        return header_of(version.id), Encoder(_parsed(self.schemas, told))
+        return header_of(version.id), Encoder(parsed_schema(self.schemas, told))
 
     @property
     def _registers(self) -> bool:
@@ -125,7 +125,7 @@ class RegistryCodec(Codec):
     def _name(self, subject: str, last: Version | None) -> str:
         """Give the name of the record: that of the last version, or of the subject's topic."""
         if last is not None:
-            schema = _parsed(self.schemas, last.schema)
+            schema = parsed_schema(self.schemas, last.schema)
             root = schema.follow(schema.root)
             if isinstance(root, Record):
                 return root.name
@@ -148,7 +148,7 @@ def _ids(values: Values) -> Ints:
     return ids
 
 
-def _parsed(schemas: Schemas, schema: SchemaText) -> AvroSchema:
+def parsed_schema(schemas: Schemas, schema: SchemaText) -> AvroSchema:
     """Read a schema with the types of those it refers to."""
     source = source_of(schemas, schema)
     known: dict[str, Record | Enum | Fixed] = {}

@@ -59,9 +59,10 @@ def _columns(texts: pa.Array, wire: Wire, times: Times) -> tuple[list[pa.Array],
 def _doubtful(texts: pa.Array, columns: Sequence[pa.Array], wire: Wire) -> Mask:
     """Say which rows have a field under a name of another case than the one that was read."""
     doubts = np.zeros(len(texts), np.bool_)
+    spelled = _Spelling(texts)
     for column, part in zip(columns, wire.parts, strict=True):
         names = sorted(set(_missed(column, part)))
-        if not names:
+        if not names or spelled.one_way(names):
             continue
         rows = _rows_to_look_at(column, part)
         looked = texts if rows is None else texts.take(rows)
@@ -71,6 +72,25 @@ def _doubtful(texts: pa.Array, columns: Sequence[pa.Array], wire: Wire) -> Mask:
             strange |= _spelled_otherwise(looked, some)
         doubts[strange if rows is None else rows.to_numpy()[strange]] = True
     return doubts
+
+
+class _Spelling:
+    """What all texts together tell of names: most writers spell them in one way."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        self._texts = texts
+        self._whole: tuple[bytes, bytes] | None = None
+
+    def one_way(self, names: Sequence[str]) -> bool:
+        """Whether no text has one of the names in letters of another case."""
+        if self._whole is None:
+            plain = run_of(self._texts).data.tobytes()
+            self._whole = plain, plain.lower()
+        plain, lower = self._whole
+        if not plain.isascii() or b"\\u00" in lower:
+            return False
+        quoted = [f'"{name}"'.encode() for name in names]
+        return all(plain.count(name) == lower.count(name.lower()) for name in quoted)
 
 
 def _spelled_otherwise(texts: pa.Array, names: list[str]) -> Mask:

@@ -50,7 +50,7 @@ class Reading:
                 order.append(piece.places)
         order.append(np.concatenate(singles))
         tables.append(self._one_by_one(texts, order[-1], failures))
-        return Decoded(_placed(tables, np.concatenate(order), len(texts)), failures)
+        return Decoded(placed(tables, np.concatenate(order), len(texts)), failures)
 
     def _one_by_one(self, texts: pa.Array, places: Ints, failures: dict[int, str]) -> pa.Table:
         rows: list[dict[str, Any]] = []
@@ -64,7 +64,7 @@ class Reading:
         return pa.Table.from_pylist(rows, schema=to_arrow(self.schema))
 
 
-def _placed(tables: list[pa.Table], places: Ints, count: int) -> pa.Table:
+def placed(tables: list[pa.Table], places: Ints, count: int) -> pa.Table:
     """Put rows where their values were; where there was no value is a row of nulls."""
     whole = pa.concat_tables(tables).combine_chunks()
     if len(places) == count and bool((places[:-1] < places[1:]).all()):
