@@ -19,7 +19,7 @@ _WIDE = "x" * 1_500
 
 
 def large_program() -> Plan:
-    """Counts of pages with long names, and how many pages have how many visits."""
+    """Counts of pages with long names, by day and in all, and how many have how many visits."""
     counts = Aggregate(
         visits(),
         ("page",),
@@ -34,7 +34,10 @@ def large_program() -> Plan:
         (Measure("pages", "count"), Measure("least", "min", (Column("page"),))),
         refinement=Refinement("retracting"),
     )
-    return Plan("large", (Sink(counts, "counts"), Sink(spread, "spread")))
+    # Of these a small batch takes what its keys have, without the others.
+    totals = Aggregate(visits(), ("page",), (COUNT, TOTAL), trigger=EACH_ROW)
+    sinks = (Sink(counts, "counts"), Sink(spread, "spread"), Sink(totals, "totals"))
+    return Plan("large", sinks)
 
 
 def large_rows(number: int) -> list[Row]:

@@ -93,12 +93,14 @@ def test_a_restart_finds_the_large_states_of_the_batch_before(
     # What failed attempts have written does not stay.
     assert state_files(faulty) == state_files(calm)
     assert max(state_files(calm).values()) > 1
+    assert any(name.endswith(".part") for name in state_files(calm))
 
 
 def state_files(run: PaneRun) -> dict[str, int]:
-    """How many files each bucket has."""
+    """How many files of each kind each bucket has."""
     memory = current_files(run.checkpoint).memory
-    return dict(Counter(str(file.parent.relative_to(memory)) for file in memory.rglob("*.state")))
+    found = [file for kind in ("*.state", "*.part") for file in memory.rglob(kind)]
+    return dict(Counter(f"{file.parent.relative_to(memory)}{file.suffix}" for file in found))
 
 
 def assert_same(found: dict[str, list[Row]], calm: Calm) -> None:

@@ -49,7 +49,7 @@ def bucket_of(frame: Frame, keys: Sequence[str], buckets: int) -> Buckets:
         return np.zeros(frame.height, np.int32)
     chosen = np.empty(frame.height, np.int32)
     for start in range(0, frame.height, _CACHED):
-        upper = hash_of(frame.slice(start, _CACHED), keys) >> np.uint64(32)
+        upper = _hash_of(frame.slice(start, _CACHED), keys) >> np.uint64(32)
         chosen[start : start + _CACHED] = (upper * np.uint64(buckets)) >> np.uint64(32)
     return chosen
 
@@ -74,6 +74,15 @@ def split_by_bucket(frame: Frame, keys: Sequence[str], buckets: int) -> dict[int
 
 def hash_of(frame: Frame, keys: Sequence[str]) -> Hashes:
     """Give the hash of each row's key, which has at least one column."""
+    if frame.height <= _CACHED:
+        return _hash_of(frame, keys)
+    hashes = np.empty(frame.height, np.uint64)
+    for start in range(0, frame.height, _CACHED):
+        hashes[start : start + _CACHED] = _hash_of(frame.slice(start, _CACHED), keys)
+    return hashes
+
+
+def _hash_of(frame: Frame, keys: Sequence[str]) -> Hashes:
     total = _column(frame[keys[0]])
     for key in keys[1:]:
         total = _mix(total * np.uint64(PRIME) + _column(frame[key]))
@@ -112,12 +121,16 @@ def _dates(series: pl.Series) -> pl.Series:
 
 
 def _words(series: pl.Series) -> Hashes:
-    return series.fill_null(0).to_numpy().view(np.uint64)
+    return _filled(series).to_numpy().view(np.uint64)
+
+
+def _filled(series: pl.Series) -> pl.Series:
+    return series.fill_null(0) if series.null_count() else series
 
 
 def _float_words(series: pl.Series) -> Hashes:
     # Adding zero turns -0.0 into 0.0.
-    numbers = series.fill_null(0).to_numpy() + 0.0
+    numbers = _filled(series).to_numpy() + 0.0
     return np.where(np.isnan(numbers), np.uint64(_NAN), numbers.view(np.uint64))
 
 
@@ -186,6 +199,8 @@ def _add_far_words(
 
 def _cut(words: Hashes, left: np.ndarray[Any, np.dtype[np.int64]]) -> Hashes:
     """Set to zero the bytes that belong to the string after."""
+    if left.min() >= _WORD:
+        return words
     spare = (np.maximum(_WORD - left, 0) * 8).astype(np.uint64)
     cut: Hashes = (words << spare) >> spare
     return cut

@@ -117,11 +117,11 @@ class Emitter:
         """Give out events; `results` has the rows and measures of each, in the same order."""
         told = self._told(events, results)
         if not self._retracting:
-            self._give(events.only(told), results.filter(pl.Series(told)), watermark)
+            self._give(events.only(told), _only(results, told), watermark)
             return
         kept = events.only(told)
         number = np.flatnonzero(told).astype(np.int64)
-        new = self._inner(kept, results.filter(pl.Series(told)), watermark)
+        new = self._inner(kept, _only(results, told), watermark)
         new = new.with_columns(pl.Series(_EVENT, number))
         both = [self._taken_back(events, new, number), new.with_columns(_weight(1))]
         self._remember(events, kept, new)
@@ -152,8 +152,9 @@ class Emitter:
 
     def _give(self, events: Events, results: Frame, watermark: int) -> None:
         if len(events):
-            inner = self._inner(events, results, watermark).with_columns(_weight(1))
-            self.output.append(self._dressed(inner))
+            inner = self._inner(events, results, watermark)
+            weight = pl.Series(WEIGHT, np.ones(len(events), dtype=np.int32))
+            self.output.append(self._dressed(inner.hstack([weight])))
 
     def _inner(self, events: Events, results: Frame, watermark: int) -> Frame:
         """Give results with all that is told of their panes, but without their keys."""
@@ -167,15 +168,17 @@ class Emitter:
         bounds: list[pl.Series] = []
         if self._shape.window is not None:
             bounds = [pl.Series(START, panes[START][at]), pl.Series(END, end)]
-        inner = results.select(self._shape.measures).with_columns(
-            pl.Series(PANE, panes[PANE][at]),
-            *bounds,
-            self._time(events, end),
-            pl.Series("_pane_index", index.astype(np.int32)),
-            pl.Series("_pane_nonspeculative", solid.astype(np.int32)),
-            _TIMINGS[pl.Series(timing, dtype=pl.UInt32)].alias("_pane_timing"),
-            pl.Series("_pane_first", index == 0),
-            pl.Series("_pane_last", events.last),
+        inner = results[list(self._shape.measures)].hstack(
+            [
+                pl.Series(PANE, panes[PANE][at]),
+                *bounds,
+                self._time(events, end),
+                pl.Series("_pane_index", index.astype(np.int32)),
+                pl.Series("_pane_nonspeculative", solid.astype(np.int32)),
+                _TIMINGS[pl.Series(timing, dtype=pl.UInt32)].alias("_pane_timing"),
+                pl.Series("_pane_first", index == 0),
+                pl.Series("_pane_last", events.last),
+            ]
         )
         self._count(at, index, solid, timing == _ON_TIME)
         return inner
@@ -262,6 +265,10 @@ class Emitter:
             columns |= {field.name: inner[f"_{field.name}"] for field in PANE_FIELDS}
         names = (*self._shape.relation.schema.names, *CONTROL, *PANE_COLUMNS)
         return pl.DataFrame({name: columns[name] for name in names})
+
+
+def _only(results: Frame, chosen: Mask) -> Frame:
+    return results if chosen.all() else results.filter(pl.Series(chosen))
 
 
 def _next_events(events: Events) -> Whole:

@@ -63,6 +63,8 @@ def _windows(start: Whole, end: Whole) -> Whole:
     """Number the different windows."""
     length = end - start
     if length.min() == length.max():
+        if start.min() == start.max():
+            return np.zeros(len(start), dtype=np.int64)
         starts = pl.Series(start).unique().sort().to_numpy()
         return np.searchsorted(starts, start).astype(np.int64)
     bounds = pl.DataFrame({START: start, END: end})

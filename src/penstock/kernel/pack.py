@@ -69,7 +69,7 @@ def _slices(shape: Shape, packed: Frame) -> Slices:
         ).filter(pl.col(next(iter(names.values()))).list.len() > 0)
         table = lists.explode(list(names.values()))
         sets[name] = table.rename({packed: plain for plain, packed in names.items()})
-    return Slices(packed.select(*shape.slice_by, *held, *stats), sets)
+    return Slices(packed[[*shape.slice_by, *held, *stats]], sets)
 
 
 def _lists(table: Frame, number: int, height: int) -> Frame:

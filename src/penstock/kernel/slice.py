@@ -26,6 +26,8 @@ from penstock.model.window import Hopping, Session, Tumbling
 SLICE = "_slice"
 """The row of `columns` that a row of a table of values belongs to."""
 _CELL = "_cell"
+# So many slices one after the other are numbered by where they begin.
+_CLOSE = 2**16
 CAME = "_came"
 FIRST = "_first"
 EARLIEST = "_earliest"
@@ -164,6 +166,10 @@ def _numbered(
     shape: Shape, rows: Frame, by: tuple[str, ...] | None, clock: int
 ) -> tuple[Whole, Frame]:
     """Number the slices of rows, and give what each number stands for."""
+    if by == (START,):
+        found = _numbered_starts(rows[START].to_numpy(), shape.slice_size or 1)
+        if found is not None:
+            return found
     if by is not None:
         book = KeyBook(by, None)
         numbers = book.numbers(rows)
@@ -177,6 +183,17 @@ def _numbered(
     windows = merged.windows
     bounds = pl.DataFrame({START: windows.start, END: windows.end})
     return merged.into, book.rows(windows.key).hstack(bounds) if shape.keys else bounds
+
+
+def _numbered_starts(starts: Whole, step: int) -> tuple[Whole, Frame] | None:
+    """Number slices that differ in their start only, where these are not far apart."""
+    first, last = int(starts.min()), int(starts.max())
+    if (last - first) // step >= _CLOSE:
+        return None
+    numbers = (starts - first) // step
+    there = np.bincount(numbers) > 0
+    names = pl.DataFrame({START: first + step * np.flatnonzero(there)})
+    return (np.cumsum(there) - 1)[numbers], names
 
 
 def _moved(table: Frame, place: Whole) -> Frame:

@@ -87,13 +87,23 @@ class Store:
         held = self._groups.columns.height
         if not held or not len(numbers):
             return self._groups if not keep else _cleared(self._groups)
-        return self._fold.select(self._groups, pl.DataFrame({PANE: numbers}), _BY, keep=keep)
+        groups = self._groups
+        return Groups(
+            _picked(groups.columns, numbers, keep=keep),
+            {name: _picked(table, numbers, keep=keep) for name, table in groups.sets.items()},
+        )
 
     def _union(self, parts: Sequence[Groups]) -> Groups:
         filled = [part for part in parts if part.columns.height]
         if len(filled) == 1:
             return filled[0]
         return self._fold.union(filled) if filled else parts[0]
+
+
+def _picked(table: Frame, numbers: Whole, *, keep: bool) -> Frame:
+    """Keep the rows of these panes only, or all but those."""
+    chosen = np.isin(table[PANE].to_numpy(), numbers, invert=not keep)
+    return table if chosen.all() else table[pl.Series(np.flatnonzero(chosen), dtype=pl.UInt32)]
 
 
 def _cleared(groups: Groups) -> Groups:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from penstock.kernel.arrive import take
+from penstock.kernel.assign import END
+from penstock.kernel.divided import PANES
 from penstock.kernel.emit import empty_output
 from penstock.kernel.overlap import OverlapWork
 from penstock.kernel.pack import pack
-from penstock.kernel.port import Counts, Frame, State, Step, Time
+from penstock.kernel.port import END_OF_TIME, Counts, Frame, State, Step, Time
 from penstock.kernel.revise import RevisedWork
 from penstock.kernel.shape import Shape
 from penstock.kernel.work import Work
@@ -39,6 +41,15 @@ class WindowedAggregate:
     def pack(self, rows: Frame, watermark: int) -> Frame:
         """Fold rows by key and slice of time, where the order of rows does not matter."""
         return pack(self._shape, rows, watermark)
+
+    def alone_until(self, state: State) -> int | None:
+        """Give the watermark up to which a step leaves keys without rows as they are, if any."""
+        if not self._shape.patient:
+            return None
+        panes = state.tables.get(PANES)
+        if panes is None:
+            return END_OF_TIME
+        return self._shape.leaves(panes[END].to_numpy(), state.time.watermark)
 
     def step(self, state: State, delta: Frame, time: Time) -> Step:
         """Take one batch: first the clock, then the rows, then the watermark."""

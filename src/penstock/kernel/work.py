@@ -157,9 +157,12 @@ class Work:
     def _results(self, at: Whole) -> Frame:
         numbers = self.panes[PANE][at]
         results = self.shape.fold.result(self.accumulators(numbers), [PANE])
-        return pl.DataFrame({PANE: numbers}).join(
-            results, on=PANE, how="left", maintain_order="left"
-        )
+        found = results[PANE].to_numpy()
+        if np.array_equal(found, numbers):
+            return results
+        order = np.argsort(found, kind="stable")
+        places = order[np.searchsorted(found, numbers, sorter=order)]
+        return results[pl.Series(places, dtype=pl.UInt32)]
 
     def accumulators(self, numbers: Whole) -> Groups:
         """Give what panes have added up."""

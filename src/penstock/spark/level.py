@@ -14,7 +14,9 @@ import pandas as pd
 from pyspark.sql.streaming.state import GroupState
 
 from penstock.kernel.parcel import Worked
-from penstock.kernel.port import State, Time
+from penstock.kernel.port import Counts, Frame, State, Time
+from penstock.kernel.windowed import WindowedAggregate
+from penstock.model.aggregate import Aggregate
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.packet import Account, Packet, in_order, merged_candidates
@@ -23,6 +25,8 @@ from penstock.spark.state_files import StateFiles, Stored
 from penstock.spark.stored_program import codec_of
 
 STATE_DDL = "blob binary"
+# It costs about as much as so many steps to look at a state by its keys for the first time.
+_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,11 @@ class Level:
         if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
             yield _rows([(slot, blob) for blob in blobs])
             return
-        bucket = _Bucket(self, dispatch, *owner)
+        bucket = Bucket(self, dispatch, *owner)
         yield _rows(bucket.step(in_order(blobs), state))
 
 
-class _Bucket:
+class Bucket:
     """One bucket of one operator in one batch."""
 
     def __init__(self, level: Level, dispatch: Dispatch, operator: str, bucket: int) -> None:
@@ -63,25 +67,18 @@ class _Bucket:
         self._operator = operator
         self._bucket = bucket
         codec = codec_of(level.program, operator)
-        self._files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
+        self.files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
 
     def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
+        """Take the packets of a batch; give those that leave."""
         batch = next(packet.batch for packet in packets if packet.batch is not None)
         candidates = merged_candidates(packets)
         reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
-        before = self._before(state)
-        if before is None and not deltas:
-            worked, size = Worked(), 0
-        else:
-            # All buckets have the program's time, however long ago one of them was written.
-            held = replace(State() if before is None else before.state, time=time_before(batch))
-            time = Time(reached, batch.clock)
-            fused = self._program.physical.settings.fuse
-            worked = self._program.work(self._operator, held, deltas, time, chains=fused)
-            size = self._keep(state, before, worked)
+        # All buckets have the program's time, however long ago one of them was written.
+        times = time_before(batch), Time(reached, batch.clock)
+        worked, rows, size = self.worked(state, deltas, times)
         order = self._program.physical.operators.index(self._program.keyed[self._operator])
-        rows = 0 if worked.state is None else worked.state.rows
         remembered = ((self._operator, self._bucket, rows, size),)
         packet = Packet(
             origin=(self._level.number + 1, order, self._bucket),
@@ -92,13 +89,62 @@ class _Bucket:
         told = self._told()
         return self._dispatch.send(worked.parcels, packet, batch, told=told, lane=self._bucket)
 
+    def worked(
+        self, state: GroupState, deltas: list[Frame], times: tuple[Time, Time]
+    ) -> tuple[Worked, int, int]:
+        """Take the step; give also the rows and the bytes that are remembered."""
+        before = self._before(state)
+        if before is None and not deltas:
+            return Worked(), 0, 0
+        if before is not None and state.exists and _leaves_alone(before, times):
+            done = self._part_worked(state, before, deltas, times)
+            if done is not None:
+                return done
+        held = replace(State() if before is None else before.state, time=times[0])
+        worked = self._work(held, deltas, times[1])
+        size = self._keep(state, before, worked)
+        return worked, 0 if worked.state is None else worked.state.rows, size
+
+    def _alone_until(self, state: State) -> int | None:
+        """Give the watermark up to which keys without rows stay as they are, if any do."""
+        keyed = self._program.keyed[self._operator]
+        if keyed.delay or not isinstance(keyed.relation, Aggregate):
+            return None
+        operator = self._program.operator(self._operator)
+        return operator.alone_until(state) if isinstance(operator, WindowedAggregate) else None
+
+    def _part_worked(
+        self, state: GroupState, before: Stored, deltas: list[Frame], times: tuple[Time, Time]
+    ) -> tuple[Worked, int, int] | None:
+        """Take the step with what the keys of the rows have, if they are few."""
+        assert before.rows is not None
+        if not deltas:
+            return Worked(counts={self._operator: Counts()}), before.rows, before.size
+        portion = self.files.portion(before, deltas)
+        if portion is None:
+            return None
+        worked = self._work(replace(portion.state, time=times[0]), deltas, times[1])
+        after = worked.state
+        assert after is not None
+        if not after.tables and not portion.state.tables:
+            return worked, before.rows, before.size
+        until = self._alone_until(after)
+        assert until is not None
+        note, size, rows = self.files.save_portion(before, portion, after, until)
+        state.update((note,))
+        return worked, rows, size
+
+    def _work(self, held: State, deltas: list[Frame], time: Time) -> Worked:
+        fused = self._program.physical.settings.fuse
+        return self._program.work(self._operator, held, deltas, time, chains=fused)
+
     def _before(self, state: GroupState) -> Stored | None:
         note: bytes | None = None
         if state.exists:
             note = bytes(state.get[0])
         elif self._level.inherited:
             note = saved_state(Path(self._level.inherited), self._operator, self._bucket)
-        return None if note is None else self._files.load(note)
+        return None if note is None else self.files.open(note)
 
     def _keep(self, state: GroupState, before: Stored | None, worked: Worked) -> int:
         after = worked.state
@@ -107,7 +153,7 @@ class _Bucket:
             return 0
         if state.exists and before is not None and _as_stored(before, after):
             return before.size
-        note, size = self._files.save(before, after)
+        note, size = self.files.save(before, after, self._alone_until(after))
         state.update((note,))
         return size
 
@@ -119,6 +165,12 @@ class _Bucket:
         if not leads or following >= len(levels):
             return []
         return [self._dispatch.slots.of(keyed.id, self._bucket) for keyed in levels[following]]
+
+
+def _leaves_alone(before: Stored, times: tuple[Time, Time]) -> bool:
+    """Whether a step leaves keys without rows as they are; and some more steps like it do."""
+    now = times[1].watermark
+    return before.rows is not None and now + _STEPS * (now - times[0].watermark) < before.until
 
 
 def _as_stored(before: Stored, after: State) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from penstock.kernel.codec import Written, encode, read, require_own
 from penstock.kernel.port import State
 from penstock.kernel.state_change import migrated
@@ -20,6 +23,9 @@ class StateCodec:
         self._fingerprint = state_fingerprint(keyed)
         self._form = state_form(keyed)
         self._document = form_document(self._form)
+        text = json.dumps(self._document, sort_keys=True).encode()
+        self.mark = hashlib.blake2b(text, digest_size=8).hexdigest()
+        """Tells the operator's form from others, in few letters."""
 
     def encode(self, state: State) -> bytes:
         """Write a state in the form that the operator has."""

@@ -5,9 +5,11 @@ written twice and fill the heap. So it is written where it is made, as files tha
 they lie, and Spark's store holds a short note. That is versioned with the batch: one that is run
 again finds the note of the batch before, whose files are still there.
 
-A version is a base and the changes since: a small batch writes what it changed. Files that no
-batch can ask for any more are removed by a later one. Attempts at a batch that give the same have
-the same names: which of their notes Spark keeps is nothing to rely on.
+A version is a base and the changes since: a small batch writes what it changed (`state_patch`),
+or, where keys can be told apart, all that its keys have (`state_runs`), which needs the rows of
+no others. Files that no batch can ask for any more are removed by a later one. Attempts at a
+batch that give the same have the same names: which of their notes Spark keeps is nothing to rely
+on.
 """
 
 from __future__ import annotations
@@ -16,17 +18,21 @@ import hashlib
 import json
 import mmap
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from operator import itemgetter
 from pathlib import Path
+from typing import TypeAlias
 from uuid import uuid4
 
 from penstock.errors import StateError
 from penstock.kernel.codec import Written, read
-from penstock.kernel.port import State
+from penstock.kernel.divided import KEYS, Divided, Tables, latest
+from penstock.kernel.port import START_OF_TIME, Frame, State
 from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_patch import patched, state_patch
+from penstock.spark.state_runs import KnownRuns, Runs, run_cache
 
 INLINE_BYTES = 64 * 1024
 """Shorter states stay in Spark's store: a file costs more."""
@@ -35,23 +41,59 @@ _INLINE, _FILED = b"I", b"F"
 _VERSION_BYTES = 8
 _FRONT = 1 + _VERSION_BYTES
 _MOST_PATCHES = 20
+_MOST_PARTS = 24
 _CACHE_BYTES = 512 * 1024 * 1024
+# A batch with more rows than this share of the keys goes through all of them.
+_FEW = 8
+# Parts with more keys than this share of the head become one with it.
+_GROWN = 4
+_PART = ".part"
+_TOLD = itemgetter("rows", "keys", "until")
+
+File: TypeAlias = tuple[str, int]
+"""The name of a file, and its size."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stored:
-    """A state as it was read; `files` are their names and sizes, the base first."""
+    """A state as a note leads to it; `files` are the base first. It is read when asked for."""
 
-    state: State
     version: int
-    files: tuple[tuple[str, int], ...] = ()
-    migrated: bool = False
-    """Whether it was stored in another form: then it is to be stored anew, as a whole."""
+    files: tuple[File, ...]
+    rows: int | None
+    """How many rows its tables have; not known of one that is short, or of another form."""
+    keys: int
+    """How many keys they are of, where they are kept by key."""
+    until: int
+    """The watermark up to which keys without rows stay as they are."""
+    found: Callable[[], tuple[State, bool]]
+
+    @cached_property
+    def _found(self) -> tuple[State, bool]:
+        return self.found()
+
+    @property
+    def state(self) -> State:
+        """The state, in the form of today."""
+        return self._found[0]
+
+    @property
+    def migrated(self) -> bool:
+        """Whether it was stored in another form: then it is to be stored anew, as a whole."""
+        return self._found[1]
 
     @property
     def size(self) -> int:
         """The bytes of all files."""
         return sum(size for _, size in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What some keys of a stored state have, and where the others are."""
+
+    state: State
+    runs: Runs
 
 
 class StateFiles:
@@ -63,31 +105,80 @@ class StateFiles:
 
     def load(self, note: bytes) -> Stored:
         """Give the state that a note of `save` leads to."""
-        version = int.from_bytes(note[1:_FRONT], "little")
-        files: tuple[tuple[str, int], ...] = ()
-        if note[:1] == _FILED:
-            files = tuple((name, size) for name, size in json.loads(note[_FRONT:]))
-            found = _cache().get((str(self._folder), files[-1][0])) or self._whole(files)
-        else:
-            # Whatever it is: what is not a state is refused there.
-            found = read(note[_FRONT:])
-        state, migrated = self._codec.current(found)
-        return Stored(state, version, files, migrated)
+        stored = self.open(note)
+        _ = stored.state
+        return stored
 
-    def _whole(self, files: Sequence[tuple[str, int]]) -> Written:
+    def open(self, note: bytes) -> Stored:
+        """Give the state that a note leads to, not read yet."""
+        version = int.from_bytes(note[1:_FRONT], "little")
+        if note[:1] != _FILED:
+            # Whatever it is: what is not a state is refused there.
+            return Stored(version, (), None, 0, 0, lambda: self._codec.current(read(note[_FRONT:])))
+        told = json.loads(note[_FRONT:])
+        # Notes of earlier releases are the list of files.
+        listed = told if isinstance(told, list) else told["files"]
+        known = listed is not told and told["form"] == self._codec.mark
+        rows, keys, until = _TOLD(told) if known else (None, 0, 0)
+        files = tuple((str(name), int(size)) for name, size in listed)
+
+        def found() -> tuple[State, bool]:
+            held = _cache().get((str(self._folder), files[-1][0]))
+            return self._codec.current(held or self._whole(files))
+
+        return Stored(version, files, rows, keys, until, found)
+
+    def portion(self, stored: Stored, deltas: Sequence[Frame]) -> Portion | None:
+        """Give what the keys of a few rows have; nothing where all are to be looked at."""
+        if sum(delta.height for delta in deltas) * _FEW > stored.keys:
+            return None
+        runs = self._runs(stored.files)
+        tables = runs.part_of(deltas)
+        return None if tables is None else Portion(State(tables), runs)
+
+    def _runs(self, files: Sequence[File]) -> Runs:
+        """Give the head and the parts of a state."""
+        head, parts = _divided(files)
+        known, folder = run_cache().get(str(self._folder)), str(self._folder)
+        names = tuple(name for name, _ in parts)
+        if known is not None and known.head == head[-1][0]:
+            runs = known.runs
+            if names[: len(runs.names)] != runs.names:
+                runs = Runs(runs.head)
+        else:
+            written = self._read(head[0]) if len(head) == 1 else self._whole(head)
+            runs = Runs(Divided(written.state.tables))
+        for file in parts[len(runs.names) :]:
+            runs = runs.with_part(file[0], Divided(self._read(file).state.tables))
+        run_cache().put(folder, KnownRuns(head[-1][0], runs))
+        # It is read from its files from now on, which all processes share.
+        _cache().drop(folder)
+        return runs
+
+    def _whole(self, files: Sequence[File]) -> Written:
         """Put a state together; what was written last says in which form it is."""
-        found = self._read(files[0])
-        for file in files[1:]:
+        head, parts = _divided(files)
+        found = self._read(head[0])
+        for file in head[1:]:
             patch = self._read(file)
             tables = patched(found.state.tables, patch.state.tables)
             found = replace(patch, state=replace(patch.state, tables=tables))
+        if parts:
+            later = [self._read(file) for file in parts]
+            runs = [Divided(item.state.tables) for item in (found, *later)]
+            found = replace(later[-1], state=replace(later[-1].state, tables=latest(runs)))
         whole = {name: table.rechunk() for name, table in found.state.tables.items()}
         return replace(found, state=replace(found.state, tables=whole))
 
-    def save(self, before: Stored | None, after: State) -> tuple[bytes, int]:
-        """Store a state; give the note to keep, and the bytes it takes."""
+    def save(
+        self, before: Stored | None, after: State, until: int | None = None
+    ) -> tuple[bytes, int]:
+        """Store a state; give the note to keep, and the bytes it takes.
+
+        Keys without rows stay as they are up to a watermark, if that is said.
+        """
         version = 1 if before is None else before.version + 1
-        files: tuple[tuple[str, int], ...] = ()
+        files: tuple[File, ...] = ()
         if before is not None and not before.migrated and 0 < len(before.files) < _MOST_PATCHES:
             files = self._patch(before, after, version)
         if not files:
@@ -98,12 +189,56 @@ class StateFiles:
             files = (self._write(version, blob),)
         held = self._codec.written(after)
         _cache().put((str(self._folder), files[-1][0]), held, sum(size for _, size in files))
-        self._forget(before)
-        size = sum(size for _, size in files)
-        return _note(_FILED, version, json.dumps(files).encode()), size
+        keys = after.tables[KEYS].height if KEYS in after.tables and until is not None else 0
+        told = {
+            "rows": after.rows,
+            "keys": keys,
+            "until": START_OF_TIME if until is None else until,
+        }
+        return self._noted(before, files, told)
 
-    def _patch(self, before: Stored, after: State, version: int) -> tuple[tuple[str, int], ...]:
+    def save_portion(
+        self, before: Stored, portion: Portion, after: State, until: int
+    ) -> tuple[bytes, int, int]:
+        """Store what some keys have now; give the note, its bytes, and the rows of the whole."""
+        assert before.rows is not None
+        known = portion.state.tables.get(KEYS)
+        added = after.tables[KEYS].height - (0 if known is None else known.height)
+        assert added >= 0, "no key is forgotten"
+        version, rows = before.version + 1, before.rows - portion.state.rows + after.rows
+        head, parts = _divided(before.files)
+        new = Divided(after.tables)
+        # A name that no file has: it is known once the file is written.
+        runs = portion.runs.with_part("", new)
+        if len(runs.hashes) > len(runs.head) // _GROWN:
+            files: tuple[File, ...] = (self._write(version, self._encoded(after, runs.whole())),)
+        elif len(parts) >= _MOST_PARTS:
+            files = (*head, self._write(version, self._encoded(after, runs.merged()), _PART))
+        else:
+            file = self._write(version, self._encoded(after, new.tables), _PART)
+            files = (*before.files, file)
+            named = replace(runs, names=(*portion.runs.names, file[0]))
+            run_cache().put(str(self._folder), KnownRuns(head[-1][0], named))
+        told = {"rows": rows, "keys": before.keys + added, "until": min(before.until, until)}
+        note, size = self._noted(before, files, told)
+        return note, size, rows
+
+    def _encoded(self, state: State, tables: Tables) -> bytes:
+        return self._codec.encode(replace(state, tables=tables))
+
+    def _noted(
+        self, before: Stored | None, files: tuple[File, ...], numbers: Mapping[str, int]
+    ) -> tuple[bytes, int]:
+        self._forget(before)
+        told = {"form": self._codec.mark, **numbers, "files": files}
+        version = 1 if before is None else before.version + 1
+        size = sum(size for _, size in files)
+        return _note(_FILED, version, json.dumps(told).encode()), size
+
+    def _patch(self, before: Stored, after: State, version: int) -> tuple[File, ...]:
         """Write what has changed; nothing where the whole is not much longer."""
+        if _divided(before.files)[1]:
+            return ()
         if sum(table.estimated_size() for table in after.tables.values()) < INLINE_BYTES:
             return ()
         patch = replace(after, tables=state_patch(before.state.tables, after.tables))
@@ -113,16 +248,16 @@ class StateFiles:
             return ()
         return (*before.files, self._write(version, self._codec.encode(patch)))
 
-    def _write(self, version: int, blob: bytes) -> tuple[str, int]:
+    def _write(self, version: int, blob: bytes, suffix: str = ".state") -> File:
         # Named by what it holds: of two attempts at a batch Spark may keep either note.
-        name = f"{version}-{hashlib.blake2b(blob, digest_size=12).hexdigest()}.state"
+        name = f"{version}-{hashlib.blake2b(blob, digest_size=12).hexdigest()}{suffix}"
         self._folder.mkdir(parents=True, exist_ok=True)
         fresh = self._folder / f"{name}.{uuid4().hex}.new"
         fresh.write_bytes(blob)
         fresh.replace(self._folder / name)
         return name, len(blob)
 
-    def _read(self, file: tuple[str, int]) -> Written:
+    def _read(self, file: File) -> Written:
         name, size = file
         path = self._folder / name
         try:
@@ -162,17 +297,26 @@ class _Cache:
         return None if found is None else found[0]
 
     def put(self, key: tuple[str, str], state: Written, size: int) -> None:
-        for old in [old for old in self._states if old[0] == key[0]]:
-            self._size -= self._states.pop(old)[1]
+        self.drop(key[0])
         self._states[key] = (state, size)
         self._size += size
         while self._size > _CACHE_BYTES:
             self._size -= self._states.popitem(last=False)[1][1]
 
+    def drop(self, folder: str) -> None:
+        for old in [old for old in self._states if old[0] == folder]:
+            self._size -= self._states.pop(old)[1]
+
 
 @lru_cache(maxsize=1)
 def _cache() -> _Cache:
     return _Cache()
+
+
+def _divided(files: Sequence[File]) -> tuple[tuple[File, ...], tuple[File, ...]]:
+    """Give the files of the head and those of the parts."""
+    head = tuple(file for file in files if not file[0].endswith(_PART))
+    return head, tuple(files[len(head) :])
 
 
 def _note(kind: bytes, version: int, rest: bytes) -> bytes:

@@ -46,3 +46,16 @@ def test_nulls_are_left_out() -> None:
 def test_where_rows_are_taken_back_the_count_is_exact() -> None:
     rows = [Row("a", 1), Row("a", 2), Row("a", 2, weight=-1)]
     assert folded(rows, NEARLY, retracts=True) == [1]
+
+
+def test_a_few_numbered_groups_have_the_registers_that_many_have() -> None:
+    fold = fold_of(NEARLY)
+    rows = frame_with(range(20_000)).with_columns(pl.Series("_slice", [0, 2] * 10_000))
+    few, many = (fold.fold(part, ["_slice"]) for part in (rows, rows.with_columns(_slice=7)))
+    both = fold.fold(rows.with_columns(pl.col("_slice") * 10**6), ["_slice"])
+    (short,), (long,) = few.sets.values(), both.sets.values()
+    renamed = long.with_columns(pl.col("_slice") // 10**6).select(short.columns)
+    assert short.schema == renamed.schema
+    assert short.equals(renamed.sort("_slice", "_block"))
+    assert few.columns["_rows"].to_list() == [10_000, 10_000]
+    assert many.columns.to_dict(as_series=False) == {"_slice": [7], "_rows": [20_000]}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from penstock.kernel.columns import frame_schema
@@ -83,8 +84,23 @@ class Fold:
             rows = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(SEQUENCE))
         net = pl.col(WEIGHT).cast(pl.Int64).sum() if self._retracts else pl.len().cast(pl.Int64)
         aggregates = [net.alias(ROWS), *(part.rows for part in self._parts), *beside]
-        columns = group(rows, keys, aggregates)
+        columns = self._counted(rows, keys) if len(aggregates) == 1 else None
+        if columns is None:
+            columns = group(rows, keys, aggregates)
         return Groups(columns, {name: t.fold(rows, keys) for name, t in self._tables.items()})
+
+    def _counted(self, rows: Frame, keys: list[str]) -> Frame | None:
+        """Count the rows of groups, where nothing else is asked and they have small numbers."""
+        values = rows[keys[0]]
+        if self._retracts or len(keys) > 1 or keys[0] in self._schema.names:
+            return None
+        if values.dtype != pl.Int64 or not len(values):
+            return None
+        if values.null_count() or int(values.min()) < 0 or int(values.max()) > len(values):  # type: ignore[arg-type]
+            return None
+        counts = np.bincount(values.to_numpy())
+        there = np.flatnonzero(counts)
+        return pl.DataFrame({keys[0]: there, ROWS: counts[there].astype(np.int64)})
 
     def merge(self, groups: Sequence[Groups], by: Sequence[str]) -> Groups:
         """Add up equal groups; the parts are given in the order of their arrival."""
@@ -141,7 +157,7 @@ class Fold:
             found = item.summary(groups.sets[item.table.name], keys).rename({RESULT: name})
             value = pl.coalesce(pl.col(name).cast(self._types[name]), item.identity)
             frame = join(frame, found, keys, "left").with_columns(value.alias(name))
-        return frame.select(*by, ROWS, *self._types)
+        return frame[[*by, ROWS, *self._types]]
 
     def empty(self, by: Mapping[str, pl.DataType]) -> Groups:
         """Give no groups, with all columns."""

@@ -23,6 +23,8 @@ from penstock.kernel.fold.spread import distinct
 from penstock.kernel.port import Frame
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Places: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
+Ranks: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 
 _BITS = 12
 _REGISTERS = 2**_BITS
@@ -30,6 +32,7 @@ _LANES = 8
 _BLOCK = "_block"
 _REGISTER = "_register"
 _RANK = "_rank"
+_GROUP = "_group"
 _RANKS = [f"_r{lane}" for lane in range(_LANES)]
 
 
@@ -46,9 +49,13 @@ class Registers:
         hashes = hash_of(there, self.columns)
         # A one below the bits that are left ends the count of leading zeros.
         rest = (hashes << np.uint64(_BITS)) | np.uint64(2 ** (_BITS - 1))
+        register = (hashes >> np.uint64(64 - _BITS)).astype(np.int16)
+        rank = (64 - _highest_bit(rest)).astype(np.uint8)
+        few = None if len(by) > 1 else _few_groups(there[by[0]], rows.height)
+        if few is not None:
+            return _laid_out(few, register, rank).rename({_GROUP: by[0]})
         ranks = there.select(by).with_columns(
-            pl.Series(_REGISTER, (hashes >> np.uint64(64 - _BITS)).astype(np.int16)),
-            pl.Series(_RANK, (64 - _highest_bit(rest)).astype(np.uint8)),
+            pl.Series(_REGISTER, register), pl.Series(_RANK, rank)
         )
         # One rank a register is left before they are laid side by side.
         reached = group_anyhow(ranks, [*by, _REGISTER], [pl.col(_RANK).max()])
@@ -68,6 +75,28 @@ class Registers:
         """Keep the highest rank of each register."""
         highest = [pl.col(name).max() for name in (*_RANKS, COUNT)]
         return group_anyhow(table, [*by, _BLOCK], highest)
+
+
+def _few_groups(groups: pl.Series, rows: int) -> pl.Series | None:
+    """Give groups that are numbered from 0, where the registers of all of them fit beside rows."""
+    if groups.dtype != pl.Int64 or not len(groups) or groups.null_count():
+        return None
+    least, most = groups.min(), groups.max()
+    assert isinstance(least, int)
+    assert isinstance(most, int)
+    return groups if least >= 0 and (most + 1) * _REGISTERS <= max(rows, _REGISTERS) else None
+
+
+def _laid_out(groups: pl.Series, register: Places, rank: Ranks) -> Frame:
+    """Let ranks reach the registers of a few groups, which lie one after the other."""
+    table = np.zeros((int(groups.max()) + 1) * _REGISTERS, dtype=np.uint8)  # type: ignore[arg-type]
+    np.maximum.at(table, groups.to_numpy() * _REGISTERS + register, rank)
+    blocks = table.reshape(-1, _LANES)
+    reached = np.flatnonzero(blocks.any(axis=1))
+    group, block = np.divmod(reached, _REGISTERS // _LANES)
+    lanes = {name: blocks[reached, lane] for lane, name in enumerate(_RANKS)}
+    ones = np.ones(len(reached), dtype=np.int64)
+    return pl.DataFrame({_GROUP: group, _BLOCK: block.astype(np.int16), **lanes, COUNT: ones})
 
 
 def nearly_distinct(task: Task) -> InTable:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F  # noqa: N812  # as Spark's own documentation has it
 
-from penstock.errors import PlanError
 from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 from penstock.model.pattern_text import java_pattern
 from penstock.model.signature import constant_type, expr_type
@@ -40,11 +39,8 @@ def lower(expr: Expr, schema: Schema) -> SparkColumn:
         case Cast(operand, type_):
             return lower(operand, schema).cast(type_name(type_))
         case Resolved(function) | Variable(function):
-            raise PlanError(
-                "FUNCTION_COLUMNAR",
-                f'"{function}" of the SQL library is not one of Spark\'s functions',
-                hint="It is computed on whole columns, where the rows are.",
-            )
+            message = f'"{function}" of the SQL library is not one of Spark\'s functions'
+            raise LookupError(message)
         case Lambda(_, body):
             return lower(body, schema)
         case Call(function, arguments):
