@@ -49,7 +49,7 @@ unit: $(READY)
 check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 
 test: lint ## everything but the soak
-	$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not soak"
+	$(PYTHON) -m pytest -n 2 --dist worksteal -m "not soak"
 
 demo: $(READY) ## page views, through Spark, counted live
 	@$(PYTHON) -m examples.demo

@@ -46,14 +46,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("--fast") and relative in _LONGER else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests with Spark."""
-    for item in items:
-        if any(item.get_closest_marker(name) for name in ("spark", "kill")):
-            # One Spark at a time: it takes both cores, and seconds to start.
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(autouse=True)
 def _no_user_settings(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

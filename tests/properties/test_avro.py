@@ -157,14 +157,12 @@ def check_evolution(judge: java.JavaAvro, random: Random) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_a_thousand_schemas_are_read_and_written_as_java_does(judge: java.JavaAvro) -> None:
     for seed in range(SCHEMAS):
         check_against_java(judge, Random(seed))
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_a_thousand_later_schemas_read_as_in_java(judge: java.JavaAvro) -> None:
     for seed in range(SCHEMAS):
         check_evolution(judge, Random(seed))
