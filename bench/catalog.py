@@ -23,6 +23,7 @@ NAMES = (
     "joins",
     "functions",
     "modes",
+    "sql_records",
 )
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from penstock.cli.sql_answer import cell_text, plain
+from penstock.cli.sql_live import LatestRows
 from penstock.cli.sql_shell import completer, run_shell
+from penstock.errors import SqlError
 from penstock.sql.session import SqlSession
 from tests.cli.shell import Cli
 
@@ -192,7 +194,7 @@ def test_a_project_is_planned_applied_and_then_as_it_should_be(
 
 
 def test_the_queries_of_the_catalog_are_run_as_far_as_there_is_something(cli: Cli) -> None:
-    assert cli.ok("sql", "run").lines == ["the catalog has no queries"]
+    assert cli.ok("sql", "run").lines == ["the catalog has no queries to be run"]
     cli.ok("sql", "-e", f"{ORDERS} CREATE STREAM big AS SELECT * FROM orders WHERE amount > 1;")
     cli.ok("sql", "-e", "INSERT INTO orders VALUES ('a', 1), ('b', 2);")
     assert cli.ok("sql", "-e", "SELECT * FROM big;", "--json").json["rows"] == []
@@ -252,6 +254,15 @@ def test_ctrl_c_stops_a_query_and_not_the_shell(
     assert err.count("stopped") == 2
 
 
+def test_the_shell_tells_once_of_a_query_that_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = {"CSAS_BIG_2": SqlError("SQL_TOPIC_MISSING", "its topic is gone")}
+    monkeypatch.setattr(SqlSession, "follow_queries", lambda _: failed)
+    _, err = shelled(tmp_path, typed("SHOW STREAMS;", "SHOW TABLES;"), capsys)
+    assert err.count("query CSAS_BIG_2 has ended: its topic is gone") == 1
+
+
 def test_words_are_completed_as_they_were_begun(tmp_path: Path) -> None:
     with SqlSession(tmp_path) as session:
         list(session.run(ORDERS))
@@ -273,3 +284,18 @@ def test_values_are_shown_as_sql_says_them() -> None:
         "on": "2020-01-02",
         "of": "1.50",
     }
+
+
+def test_rows_of_a_table_take_the_place_of_those_before_them() -> None:
+    rows = LatestRows((0,))
+    for row in (("a", 1), ("b", 1), ("a", 2), ("c", 1), ("b", None)):
+        rows.take(row)
+    assert rows.last(5) == ([("a", 2), ("c", 1)], 0)
+    assert rows.last(1) == ([("c", 1)], 1)
+
+
+def test_an_error_of_a_file_names_it(cli: Cli, working_directory: Path) -> None:
+    (working_directory / "wrong.sql").write_text("SHOW STREAMS;\nSELECT * FROM nothing;\n")
+    ran = cli("sql", "-f", "wrong.sql")
+    assert ran.code == 1
+    assert "wrong.sql: line 2, column 15" in ran.err

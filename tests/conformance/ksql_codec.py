@@ -9,10 +9,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from penstock.front.sql.record import Part
-from penstock.front.sql.record_json import from_json, plain_value
-from penstock.front.sql.record_kafka import write_kafka
-from penstock.front.sql.rows import windowed_key
 from penstock.front.sql.source import RecordFormat, SourceColumn, SqlSource
+from penstock.schema.ksql.json_value import from_json, plain_value
 from penstock.schema.types import Kind, Type
 
 _BOUNDS = {"session": 16, "time": 8}
@@ -33,13 +31,19 @@ def sent(record: Mapping[str, Any], source: SqlSource) -> Sent:
     key = _bytes(record.get("key"), source.key_format, source.keys)
     window = record.get("window")
     if window is not None:
-        key = windowed_key(key or b"", window["type"].lower(), window["start"], window["end"])
+        key = _windowed(key or b"", window)
     headers = tuple(
         (item["KEY"], None if item["VALUE"] is None else base64.b64decode(item["VALUE"]))
         for item in record.get("headers") or []
     )
     value = _bytes(record["value"], source.value_format, source.values)
     return Sent(record["topic"], key, value, int(record.get("timestamp") or 0), headers)
+
+
+def _windowed(key: bytes, window: Mapping[str, Any]) -> bytes:
+    session = window["type"].lower() == "session"
+    bounds = [window["end"], window["start"]] if session else [window["start"]]
+    return key + b"".join(int(bound).to_bytes(8, "big") for bound in bounds)
 
 
 def _bytes(tree: Any, form: RecordFormat, columns: Sequence[SourceColumn]) -> bytes | None:  # noqa: ANN401
@@ -50,7 +54,7 @@ def _bytes(tree: Any, form: RecordFormat, columns: Sequence[SourceColumn]) -> by
     if form.name == "KAFKA":
         if not columns:
             return str(tree).encode()
-        return write_kafka(from_json(tree, columns[0].type), columns[0].type)
+        return Part(form, tuple(columns)).write({columns[0].name: from_json(tree, columns[0].type)})
     if form.name in ("JSON", "JSON_SR"):
         return _json(tree).encode()
     return _avro(tree, form, columns)

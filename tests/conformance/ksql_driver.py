@@ -1,4 +1,4 @@
-"""Records of a case in the driver."""
+"""Queries and records of a case in the driver."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
+from typing_extensions import override
 
+from penstock.errors import PenstockError
 from penstock.front.sql.insert import Inserted
 from penstock.front.sql.record import Part
-from penstock.front.sql.source import ROW_TIME, SqlSource
+from penstock.front.sql.source import ROW_TIME
+from penstock.front.sql.statement import Started
 from penstock.kernel.expression import lower
 from penstock.log.record import Record
 from penstock.model.expr import Expr
@@ -17,6 +20,7 @@ from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT32
 from penstock.testing.driver import TestDriver
 from tests.conformance.ksql_codec import Sent
+from tests.conformance.ksql_feed import Feed
 
 
 def as_record(record: Sent) -> Record:
@@ -24,13 +28,33 @@ def as_record(record: Sent) -> Record:
     return Record(record.topic, 0, 0, record.timestamp, record.key, record.value, record.headers)
 
 
-def pushed(driver: TestDriver, record: Sent, writes: SqlSource) -> list[Sent]:
-    """Give what comes of a record."""
-    driver.push(record.topic, [as_record(record)])
-    return [
-        Sent(writes.topic, row["_key"], row["value"], row["_time"], _headers(row["_headers"]))
-        for row in driver.take(writes.topic)
-    ]
+class DriverFeed(Feed):
+    """A query in the driver."""
+
+    def __init__(self, query: Started) -> None:
+        self._driver = TestDriver(query.plan)
+        self._writes = query.writes.topic
+
+    @override
+    def push(self, record: Sent) -> list[Sent]:
+        self._driver.push(record.topic, [as_record(record)])
+        return [
+            Sent(self._writes, row["_key"], row["value"], row["_time"], _headers(row["_headers"]))
+            for row in self._driver.take(self._writes)
+        ]
+
+    @override
+    def replace(self, query: Started) -> None:
+        before, self._driver = self._driver.snapshot(), TestDriver(query.plan)
+        self._writes = query.writes.topic
+        try:
+            self._driver.restore(before)
+        except (PenstockError, KeyError):
+            self._driver = TestDriver(query.plan)
+
+    @override
+    def close(self) -> None:
+        """Let go of nothing: the driver is memory."""
 
 
 def _headers(found: list[dict[str, Any]] | None) -> tuple[tuple[str, bytes | None], ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from penstock.errors import PenstockError
 from penstock.front.sql.asking import ANSWER, Asked
@@ -16,33 +18,64 @@ from penstock.testing.driver import TestDriver
 from tests.conformance.ksql_answer import Answer, wrong_answers
 from tests.conformance.ksql_case import Case, Judge, Tree
 from tests.conformance.ksql_codec import Sent, plain_tree, sent, told
-from tests.conformance.ksql_driver import as_record, inserted_records, pushed
+from tests.conformance.ksql_driver import DriverFeed, as_record, inserted_records
+from tests.conformance.ksql_feed import Feed
 from tests.conformance.ksql_script import run_script
-from tests.conformance.ksql_spark import fed_on_spark
-from tests.conformance.runner import Engine
 
 Batch = list[dict[str, Any]]
-_MODES: Mapping[Engine, str] = {"driver": "exact", "spark": "collapsed"}
+Opened: TypeAlias = Callable[[Started], Feed]
+"""How a query is begun."""
 
 
-def verdict(case: Case, judge: Judge, engine: Engine = "driver") -> str:
-    """Run a case; give what is wrong with it, which is nothing where it passes.
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a case: what is wrong, if anything, and how many queries ran how long."""
 
-    In the driver every record is a batch, and results must come in order. On Spark all are one
-    batch: streams must have the same records, and tables come to the same.
+    case: Case
+    wrong: str
+    queries: int
+    seconds: float
+
+
+def outcome_of(case: Case, judge: Judge, opened: Opened = DriverFeed) -> Outcome:
+    """Run a case.
+
+    Every record is a batch: what a query writes must come in the order of the records.
     """
+    ran: list[Started] = []
+
+    def begun(query: Started) -> Feed:
+        ran.append(query)
+        return opened(query)
+
+    clock = time.monotonic()
     try:
-        if case.tree["kind"] == "sql":
-            wrong = run_script(case.tree)
-            return "" if bool(wrong) == case.wrong else wrong or _unrefused(case)
-        stage = Stage(case.tree, engine)
-        stage.run()
+        wrong = _wrong(case, judge, begun)
     except PenstockError as error:
-        return "" if case.wrong else f"{type(error).__name__} {error}"
-    if case.wrong:
-        return _unrefused(case)
-    complaints = judge(case.tree, stage.batches, _MODES[engine], "strict")
-    return "; ".join([*complaints, *wrong_answers(case.tree, stage.answers)])
+        wrong = "" if case.wrong else f"{type(error).__name__} {error}"
+    except Exception as error:  # noqa: BLE001  # a crash is a failure of its case alone
+        wrong = f"crashed: {type(error).__name__}: {error}"
+    return Outcome(case, wrong, len(ran), time.monotonic() - clock)
+
+
+def _wrong(case: Case, judge: Judge, opened: Opened) -> str:
+    if case.tree["kind"] == "sql":
+        wrong = run_script(case.tree, opened)
+        return "" if bool(wrong) == case.wrong else wrong or _unrefused(case)
+    stage = Stage(case.tree)
+    stage.begin()
+    for query in stage.queries:
+        with opened(query) as feed:
+            for record in stage.read(query.reads):
+                stage.take(query, feed.push(record))
+    stage.end()
+    return _unrefused(case) if case.wrong else judged(stage, judge)
+
+
+def judged(stage: Stage, judge: Judge) -> str:
+    """Give what is wrong with what the queries of a case wrote and what it was answered."""
+    complaints = judge(stage.tree, stage.batches, "exact", "strict")
+    return "; ".join([*complaints, *wrong_answers(stage.tree, stage.answers)])
 
 
 def _unrefused(case: Case) -> str:
@@ -52,24 +85,23 @@ def _unrefused(case: Case) -> str:
 class Stage:
     """The topics of one case, and what was written to them."""
 
-    def __init__(self, tree: Tree, engine: Engine = "driver") -> None:
-        self._tree = tree
-        self._engine = engine
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
         settings = {name: str(item) for name, item in tree["properties"].items()}
         self.session = Session(Catalog(settings))
-        self._queries: list[Started] = []
+        self.queries: list[Started] = []
         self._questions: list[Asked] = []
         self._records: list[Sent] = []
         self.batches: list[Batch] = []
         self.answers: list[Answer] = []
 
-    def run(self) -> None:
-        """Carry out the statements, then let each query read all of its input."""
-        for statement in parse_script("\n".join(self._tree["statements"])):
+    def begin(self) -> None:
+        """Carry out the statements."""
+        for statement in parse_script("\n".join(self.tree["statements"])):
             outcome = self.session.execute(statement)
             match outcome:
                 case Started():
-                    self._queries.append(outcome)
+                    self.queries.append(outcome)
                 case Asked():
                     self._questions.append(outcome)
                 case Inserted():
@@ -77,13 +109,14 @@ class Stage:
                 case _:
                     pass
         self._records = [*self._given(), *self._records]
-        for query in self._queries:
-            self._feed(query)
+
+    def end(self) -> None:
+        """Answer what is asked."""
         self.answers = [self._answer(question) for question in self._questions]
 
     def _given(self) -> Iterator[Sent]:
         known = {source.topic: source for source in reversed(list(self.session.catalog))}
-        for record in self._tree["inputs"]:
+        for record in self.tree["inputs"]:
             source = known.get(record["topic"])
             if source is not None:
                 yield sent(record, source)
@@ -93,30 +126,24 @@ class Stage:
             self._records.append(record)
             self.batches.append([told(record, outcome.source)])
 
-    def _feed(self, query: Started) -> None:
-        if self._engine == "spark":
-            written = fed_on_spark(query, self._read(query.reads))
-            self.batches.append([told(item, query.writes) for item in written])
-            self._records += written
-            return
-        driver = TestDriver(query.plan)
-        made: list[Sent] = []
-        for record in self._read(query.reads):
-            batch = pushed(driver, record, query.writes)
-            made += batch
-            self.batches.append([told(item, query.writes) for item in batch])
-        self._records += made
-
-    def _read(self, sources: tuple[SqlSource, ...]) -> list[Sent]:
+    def read(self, sources: tuple[SqlSource, ...]) -> list[Sent]:
+        """Give the records that there are of sources, in their order."""
         topics = {source.topic for source in sources}
         return [record for record in self._records if record.topic in topics]
 
+    def take(self, query: Started, written: Sequence[Sent]) -> None:
+        """Take what a query has written of one record; later queries may read it."""
+        self._records += written
+        self.batches.append([told(item, query.writes) for item in written])
+
     def _answer(self, question: Asked) -> Answer:
         driver = TestDriver(question.plan)
-        for record in self._read(question.reads):
+        for record in self.read(question.reads):
             driver.push(record.topic, [as_record(record)])
         settled = question.pull and question.table
         rows = driver.table(ANSWER) if settled else driver.rows(ANSWER)
+        if settled:
+            rows = sorted(rows, key=lambda row: [row[name] for name in question.order])
         shown = [
             [plain_tree(row[column.name], column.type) for column in question.columns]
             for row in rows

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from penstock.errors import PenstockError
 from penstock.front.sql.assertion import Expected
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.insert import Inserted
@@ -13,27 +12,41 @@ from penstock.front.sql.parse import parse_script
 from penstock.front.sql.rows import GONE, Opening
 from penstock.front.sql.source import ROW_TIME
 from penstock.front.sql.statement import Session, Started
-from penstock.testing.driver import TestDriver
+from penstock.front.sql.tree_statement import RunScript
+from penstock.sql.script import script_text
 from tests.conformance.ksql_case import Tree
 from tests.conformance.ksql_codec import Sent
-from tests.conformance.ksql_driver import constant, inserted_records, pushed
+from tests.conformance.ksql_driver import constant, inserted_records
+from tests.conformance.ksql_feed import Feed
 
 
-def run_script(tree: Tree) -> str:
+def run_script(tree: Tree, opened: Callable[[Started], Feed]) -> str:
     """Run a script; give what it asserts and is not so."""
-    return "; ".join(_Script(tree).run())
+    script = _Script(tree, opened)
+    try:
+        return "; ".join(script.run())
+    finally:
+        script.close()
 
 
 class _Script:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, opened: Callable[[Started], Feed]) -> None:
+        self._opened = opened
         self._statements = "\n".join(tree["statements"])
         self._session = Session(Catalog())
-        self._running: dict[str, tuple[Started, TestDriver]] = {}
+        self._running: dict[str, tuple[Started, Feed]] = {}
         self._topics: dict[str, list[Sent]] = {}
         self._asserted: dict[str, int] = {}
 
     def run(self) -> Iterator[str]:
-        for statement in parse_script(self._statements):
+        yield from self._run(self._statements)
+
+    def _run(self, text: str) -> Iterator[str]:
+        for statement in parse_script(text):
+            if isinstance(statement, RunScript):
+                # Only where the file that a case names is there.
+                yield from self._run(script_text(statement.path))
+                continue
             outcome = self._session.execute(statement)
             match outcome:
                 case Started():
@@ -46,21 +59,25 @@ class _Script:
                 case _:
                     pass
 
+    def close(self) -> None:
+        """End its queries."""
+        for _, feed in self._running.values():
+            feed.close()
+
     def _start(self, query: Started) -> None:
-        driver = TestDriver(query.plan)
         before = self._running.get(query.writes.name)
-        if before is not None:
-            try:
-                driver.restore(before[1].snapshot())
-            except (PenstockError, KeyError):
-                driver = TestDriver(query.plan)
-        self._running[query.writes.name] = (query, driver)
+        if before is None:
+            feed = self._opened(query)
+        else:
+            feed = before[1]
+            feed.replace(query)
+        self._running[query.writes.name] = (query, feed)
 
     def _take(self, record: Sent) -> None:
         self._topics.setdefault(record.topic, []).append(record)
-        for query, driver in self._running.values():
+        for query, feed in self._running.values():
             if record.topic in {source.topic for source in query.reads}:
-                for made in pushed(driver, record, query.writes):
+                for made in feed.push(record):
                     self._take(made)
 
     def _wrong(self, wanted: Expected) -> Iterator[str]:
@@ -87,5 +104,5 @@ def _row(record: Sent, wanted: Expected) -> dict[str, Any]:
         "_partition": 0,
         "_offset": 0,
     }
-    row = next(Opening(wanted.source)(given))
+    row = Opening(wanted.source).row(given)
     return {**row, ROW_TIME: record.timestamp}

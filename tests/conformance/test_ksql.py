@@ -1,61 +1,37 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.ksql import main, run_cases, table
+from tests.conformance.ksql import main, run_cases, sampled, table
 from tests.conformance.ksql_answer import Answer, wrong_answers
 from tests.conformance.ksql_case import CASES, Case, read_cases
 
+FAMILIES = 28
 ABSENT = pytest.mark.skipif(not CASES.exists(), reason="the shared cases are not here")
-EACH = 8
-"""Every so many cases of a family one is run: a stratified sample."""
-FLOORS: Mapping[str, int] = {
-    "aggregate (stream source)": 14,
-    "aggregate (table source)": 3,
-    "error": 22,
-    "insert values (rest)": 3,
-    "join foreign-key": 2,
-    "join n-way": 3,
-    "join stream-stream": 6,
-    "join stream-table": 2,
-    "join table-table": 2,
-    "partition by": 5,
-    "pull query": 12,
-    "push query": 4,
-    "query upgrade / assert script": 3,
-    "stateless: lambda": 2,
-    "stateless: project/filter/expr": 20,
-    "stateless: scalar function": 18,
-    "stateless: struct/array/map": 8,
-    "table function (EXPLODE)": 2,
-    "window session": 2,
-    "window tumbling": 2,
-}
-"""How many of the sample are known to pass."""
-
-
-def _sample() -> Iterable[Case]:
-    seen: dict[tuple[str, str], int] = {}
-    for case in read_cases(CASES):
-        seen[case.entry] = seen.get(case.entry, -1) + 1
-        if seen[case.entry] % EACH == 0:
-            yield case
+LEAST, SHARE = 2, 20
+"""Of every family two cases are run, or one of twenty; the command runs all."""
+SPARED = {"error": 2}
+"""How many of the sample are known not to pass."""
 
 
 @ABSENT
 @pytest.mark.slow
-def test_a_sample_of_every_family_passes_as_it_did() -> None:
-    report, reasons = run_cases(_sample())
-    short = {
+def test_a_sample_of_every_family_passes() -> None:
+    report, reasons = run_cases(sampled(_required(), LEAST, SHARE))
+    assert len(report["families"]) == FAMILIES
+    assert {
         family: reasons
-        for family, least in FLOORS.items()
-        if report["families"][family]["passed"] < least
-    }
-    assert short == {}
+        for family, entry in report["families"].items()
+        if entry["passed"] < entry["required"] - SPARED.get(family, 0)
+    } == {}
+
+
+def _required() -> list[Case]:
+    return [case for case in read_cases(CASES) if case.entry[0] == "families"]
 
 
 @ABSENT
@@ -92,10 +68,14 @@ def test_quirks_and_limits_count_apart() -> None:
     assert table(report).splitlines()[-1].split() == ["all", "families", "1", "of", "2"]
 
 
-@ABSENT
-@pytest.mark.spark
-@pytest.mark.parametrize("family", ["stateless: project/filter/expr", "aggregate (stream source)"])
-def test_a_case_passes_on_spark(family: str) -> None:
-    case = next(case for case in read_cases(CASES) if case.entry == ("families", family))
-    _, reasons = run_cases([case], "spark")
-    assert reasons == {}
+def test_a_sample_takes_of_every_family_and_does_not_depend_on_others() -> None:
+    cases = [
+        Case({"id": f"{family}{number}", "family": family, "expected_error": None})
+        for family in "ab"
+        for number in range(40)
+    ]
+    chosen = [case.id for case in sampled(cases, 2, 10)]
+    assert Counter(id_[0] for id_ in chosen) == {"a": 4, "b": 4}
+    assert [case.id for case in sampled(cases[:40], 2, 10)] == chosen[:4]
+    assert [case.id for case in sampled(cases[:40], 2, 10, seed=1)] != chosen[:4]
+    assert len(sampled(cases, 50)) == 80

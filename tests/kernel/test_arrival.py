@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from penstock.kernel.arrival import Observed, Skew, needed_columns, observe, stamp
@@ -10,7 +12,9 @@ from penstock.kernel.port import END_OF_TIME, START_OF_TIME, Counts
 from penstock.model.expr import Call, Column
 from penstock.model.physical import Scan
 from penstock.model.source import Stream
+from penstock.model.times import Times
 from penstock.model.watermark import BoundedDisorder, Perfect, Punctuated, Watermark
+from penstock.schema.codec.port import Decoded
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import BOOLEAN, INT64, STRING, TIMESTAMP
 
@@ -162,3 +166,18 @@ def test_the_columns_of_time_and_watermark_are_read_although_no_step_needs_them(
     schema = COLUMNS.with_fields([Field("mark", BOOLEAN), Field("rest", INT64)])
     stream = Stream("in", schema, "at", Punctuated("until", control=Column("mark")))
     assert needed_columns(Scan("s", stream, (), ("name",))) == ("name", "at", "until", "mark")
+
+
+def test_what_records_are_opened_as_tells_their_times_to_the_watermark() -> None:
+    opened = Schema((Field("said", INT64),))
+
+    def opens(records: pa.Table) -> Decoded:
+        return Decoded(pa.table({"said": records.column("until")}))
+
+    stream = replace(a_stream(event_time=None), times=Times("said", opens, opened, Column("said")))
+    found = seen(stream, rows(1, 2, 3, until=(40, None, 30)))
+    # One that does not say it is left to the step that stamps it, and no watermark hears of it.
+    assert found.rows["_time"].to_list() == [40, START_OF_TIME, 30]
+    assert found.candidate == 40
+    scan = Scan("scan", stream, (), ("name",))
+    assert needed_columns(scan) == COLUMNS.names

@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     # The query comes first by name: what it reads is made before it all the same.
     (folder / "a_big.sql").write_text("CREATE STREAM big AS SELECT * FROM orders;")
-    (folder / "orders.sql").write_text(f"{ORDERS}\nINSERT INTO orders SELECT * FROM orders;")
+    (folder / "orders.sql").write_text(f"{ORDERS}\nINSERT INTO big SELECT * FROM orders;")
     return folder
 
 
@@ -62,3 +62,38 @@ def test_what_is_wrong_in_a_file_is_told_with_its_path(tmp_path: Path, project: 
             plan(session, project)
         with pytest.raises(SqlError, match=r"SQL_PROJECT.*no \.sql files"):
             plan(session, tmp_path / "none")
+
+
+EVERYTHING = """
+SET 'ksql.persistence.default.format.value' = 'JSON';
+DEFINE least = '3';
+CREATE TYPE price AS STRUCT<amount INT, unit STRING>;
+CREATE FUNCTION twice(x INT) RETURNS INT LANGUAGE PYTHON AS $$ x * 2 $$;
+CREATE STREAM sold (id STRING KEY, paid PRICE) WITH (KAFKA_TOPIC='sold', PARTITIONS=1);
+CREATE STREAM doubled AS SELECT id, twice(paid->amount) AS n FROM sold;
+CREATE TABLE counted AS SELECT id, COUNT(*) AS n FROM doubled WHERE n > ${least} GROUP BY id;
+INSERT INTO doubled SELECT id, 1 AS n FROM sold;
+"""
+
+
+def test_all_kinds_of_statements_are_kept_and_replaced(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    file = project / "all.sql"
+    file.write_text(EVERYTHING)
+    with opened(tmp_path) as session:
+        assert list(plan(session, project).values()) == ["create"] * 6
+        assert len(apply(session, project)) == 6
+        told(session, "ALTER SYSTEM 'auto.offset.reset' = 'earliest';")
+        told(session, "CREATE STREAM mine AS SELECT * FROM sold;")
+        assert set(plan(session, project).values()) == {"keep", "leave"}
+        changed = EVERYTHING.replace("unit STRING", "unit STRING, tax INT")
+        file.write_text(changed.replace("x * 2", "x + x").replace("'3'", "'4'"))
+        replaced = {key for key, does in plan(session, project).items() if does == "replace"}
+        assert replaced == {"type:PRICE", "function:TWICE", "source:COUNTED"}
+        assert len(apply(session, project)) == 3
+        assert apply(session, project) == []
+        with pytest.raises(SqlError, match=r"SQL_TYPE_USED.*SOLD"):
+            told(session, "DROP TYPE price;")
+        told(session, "TERMINATE ALL;")
+        assert plan(session, project)["source:DOUBLED"] == "replace"

@@ -86,18 +86,3 @@ def test_bytes_that_are_no_text_are_printed_in_digits(tmp_path: Path) -> None:
             producer.send("orders", b"\xff\x00", key=None, timestamp=1)
             producer.close()
         assert followed(session, "PRINT orders FROM BEGINNING;") == [(1, 0, 0, None, "0xff00")]
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT id FROM orders EMIT CHANGES FROM '2020-01-01';",
-        "SELECT id FROM orders EMIT CHANGES FROM OFFSET 3;",
-        "SELECT id FROM orders FROM LATEST;",
-    ],
-)
-def test_a_query_does_not_begin_elsewhere_than_it_is_told(tmp_path: Path, query: str) -> None:
-    with opened(tmp_path) as session:
-        told(session, ORDERS)
-        with pytest.raises(SqlError, match="SQL_UNSUPPORTED"):
-            answers(session, query)

@@ -3,7 +3,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from penstock.sql.running import Running, catch_up, shown_failure
+import pytest
+
+from penstock.sql.running import Running, catch_up
 from tests.sql.kit import ORDERS, PEOPLE, opened, rows, told
 
 JOINED = (
@@ -55,5 +57,35 @@ def test_a_query_that_fails_says_why(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     (failure,) = running.failures().values()
-    assert '"orders"' in shown_failure(failure)
+    assert '"orders"' in str(failure)
     running.stop()
+
+
+def test_windows_follow_the_column_that_tells_the_time(tmp_path: Path) -> None:
+    views = (
+        "CREATE STREAM views (page STRING KEY, at_ms BIGINT)"
+        " WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', PARTITIONS=1, TIMESTAMP='at_ms');"
+        "CREATE TABLE counted AS SELECT page, COUNT(*) AS n FROM views"
+        " WINDOW TUMBLING (SIZE 1 MINUTE, GRACE PERIOD 1 HOUR) GROUP BY page;"
+    )
+    with opened(tmp_path, here=True) as session:
+        told(session, views)
+        # The log takes them today: by that time the window of the second would be long over.
+        told(session, "INSERT INTO views VALUES ('a', 1413215518000);")
+        told(session, "INSERT INTO views VALUES ('a', 1413215519000);")
+        told(session, "INSERT INTO views VALUES ('a', 1413225519000);")
+        told(session, "INSERT INTO views VALUES ('a', 1413215519001);")
+        found = rows(session, "SELECT windowstart, n FROM counted ORDER BY windowstart;")
+        assert found == [(1413215460000, 2), (1413225480000, 1)]
+
+
+def test_a_query_that_has_read_all_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as session:
+        told(session, f"{ORDERS}CREATE STREAM copy AS SELECT * FROM orders;")
+        told(session, "INSERT INTO orders VALUES ('a', 'x', 1);")
+        queries = list(session.definitions().queries.values())
+        catch_up(tmp_path, queries)
+        monkeypatch.setattr("penstock.sql.running._run_of", None)
+        catch_up(tmp_path, queries)

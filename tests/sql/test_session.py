@@ -6,7 +6,7 @@ import pytest
 
 from penstock.errors import SqlError
 from penstock.log.open import open_log
-from penstock.sql.answer import Listed
+from penstock.sql.answer import Listed, Told
 from tests.sql.kit import ORDERS, PEOPLE, answers, make_topics, opened, rows, told
 
 BIG = "CREATE STREAM big AS SELECT * FROM orders WHERE amount > 10;"
@@ -87,7 +87,7 @@ def test_an_answer_is_ordered_and_cut(tmp_path: Path) -> None:
         assert rows(session, ordered.format("amount DESC")) == [("c", 3), ("a", 2)]
         assert rows(session, ordered.format("amount NULLS FIRST")) == [("b", None), ("a", 2)]
         with pytest.raises(SqlError, match="SQL_COLUMN_MISSING"):
-            rows(session, ordered.format("item"))
+            rows(session, ordered.format("nothing"))
 
 
 def test_settings_and_variables_are_the_sessions_own(tmp_path: Path) -> None:
@@ -95,11 +95,13 @@ def test_settings_and_variables_are_the_sessions_own(tmp_path: Path) -> None:
         told(session, "SET 'auto.offset.reset' = 'earliest';")
         told(session, "DEFINE topic = 'orders';")
         told(session, ORDERS.replace("'orders'", "'${topic}'"))
-        assert rows(session, "SHOW PROPERTIES;") == [("auto.offset.reset", "earliest")]
+        shown = {name: rest for name, *rest in rows(session, "SHOW PROPERTIES;")}
+        assert shown["auto.offset.reset"][:2] == ["earliest", "session"]
         assert rows(session, "SHOW VARIABLES;") == [("TOPIC", "orders")]
         told(session, "UNSET 'auto.offset.reset';")
         told(session, "UNDEFINE topic;")
-        assert rows(session, "SHOW PROPERTIES;") == []
+        shown = {name: rest for name, *rest in rows(session, "SHOW PROPERTIES;")}
+        assert shown["auto.offset.reset"][:2] == ["latest", "default"]
         with pytest.raises(SqlError, match="SQL_VARIABLE"):
             told(session, "PRINT '${topic}';")
     with opened(tmp_path) as session:
@@ -141,22 +143,21 @@ def test_a_script_runs_another(tmp_path: Path) -> None:
 def test_a_query_is_listed_explained_and_terminated(tmp_path: Path) -> None:
     with opened(tmp_path) as session:
         told(session, ORDERS)
-        assert told(session, BIG) == "stream BIG created by query CSAS_BIG_1"
-        ((id_, writes, reads, statement),) = rows(session, "SHOW QUERIES;")
-        assert (id_, writes, reads) == ("CSAS_BIG_1", "BIG", "ORDERS")
-        assert statement.startswith("CREATE STREAM BIG AS\nSELECT *")
-        assert "out-BIG" in told(session, "EXPLAIN CSAS_BIG_1;")
+        assert told(session, BIG) == "stream BIG created by query CSAS_BIG_2"
+        ((id_, state, writes, reads, statement),) = rows(session, "SHOW QUERIES;")
+        assert (id_, state, writes, reads) == ("CSAS_BIG_2", "not running", "BIG", "ORDERS")
+        assert statement.startswith("CREATE STREAM BIG AS SELECT *")
+        assert "out-BIG" in told(session, "EXPLAIN CSAS_BIG_2;")
         assert "AMOUNT" in told(session, f"EXPLAIN {BIG.replace('big', 'large')}")
-        with pytest.raises(SqlError, match=r"SQL_QUERY_MISSING.*CSAS_BIG_2"):
-            told(session, "TERMINATE CSAS_BIG_2;")
+        with pytest.raises(SqlError, match=r"SQL_QUERY_MISSING.*CSAS_BIG_3"):
+            told(session, "TERMINATE CSAS_BIG_3;")
         with pytest.raises(SqlError, match="SQL_SOURCE_READ"):
             told(session, "DROP STREAM orders;")
-        assert told(session, "TERMINATE CSAS_BIG_1;") == "query CSAS_BIG_1 terminated"
+        assert told(session, "TERMINATE CSAS_BIG_2;") == "query CSAS_BIG_2 terminated"
         assert rows(session, "SHOW QUERIES;") == []
         assert ("ID", "STRING", "key") in rows(session, "DESCRIBE big;")
         told(session, "DROP STREAM orders;")
-        with pytest.raises(SqlError, match=r"SQL_UNSUPPORTED.*pause"):
-            told(session, "PAUSE ALL;")
+        assert told(session, "PAUSE ALL;") == "there are no queries"
 
 
 def test_a_source_is_dropped_with_its_query_and_its_topic(tmp_path: Path) -> None:
@@ -175,8 +176,8 @@ def test_a_replaced_source_may_read_what_was_made_after_it(tmp_path: Path) -> No
         told(session, "CREATE STREAM other AS SELECT * FROM orders;")
         told(session, BIG.replace("CREATE", "CREATE OR REPLACE").replace("orders", "other"))
     with opened(tmp_path) as session:
-        found = {id_: reads for id_, _, reads, _ in rows(session, "SHOW QUERIES;")}
-        assert found == {"CSAS_BIG_1": "OTHER", "CSAS_OTHER_2": "ORDERS"}
+        found = {id_: reads for id_, _, _, reads, _ in rows(session, "SHOW QUERIES;")}
+        assert found == {"CSAS_BIG_2": "OTHER", "CSAS_OTHER_4": "ORDERS"}
 
 
 def test_columns_that_are_added_stay(tmp_path: Path) -> None:
@@ -191,8 +192,14 @@ def test_describe_extended_tells_all_of_a_source(tmp_path: Path) -> None:
     with opened(tmp_path) as session:
         told(session, f"{ORDERS}{BIG}")
         facts = dict(rows(session, "DESCRIBE orders EXTENDED;"))
-        assert facts["read by"] == "CSAS_BIG_1"
+        assert facts["read by"] == "CSAS_BIG_2, not running, 0 behind"
         assert facts["partitions"] == 1
+        assert facts["last record"] is None
+        told(session, "INSERT INTO orders (id, ROWTIME) VALUES ('a', 1700000000000);")
+        facts = dict(rows(session, "DESCRIBE orders EXTENDED;"))
+        assert facts["read by"] == "CSAS_BIG_2, not running, 1 behind"
+        assert facts["partition 0"] == "offsets 0 to 1"
+        assert facts["last record"] == "2023-11-14T22:13:20+00:00"
         assert facts["statement"].startswith("CREATE STREAM ORDERS (ID STRING KEY, ITEM STRING")
 
 
@@ -202,8 +209,56 @@ def test_functions_are_listed_and_described(tmp_path: Path) -> None:
         assert dict(rows(session, "DESCRIBE FUNCTION ucase;"))["kind"] == "scalar"
         with pytest.raises(SqlError, match="SQL_FUNCTION_MISSING"):
             rows(session, "DESCRIBE FUNCTION nothing;")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SHOW CONNECTORS;",
+        "SHOW CONNECTOR PLUGINS;",
+        "DESCRIBE CONNECTOR c;",
+        "DROP CONNECTOR c;",
+        "CREATE SOURCE CONNECTOR c WITH ('connector.class'='x');",
+        "CREATE SINK CONNECTOR c WITH ('connector.class'='x');",
+    ],
+)
+def test_connectors_are_refused_with_what_to_do_instead(tmp_path: Path, statement: str) -> None:
+    with opened(tmp_path) as session, pytest.raises(SqlError, match="SQL_UNSUPPORTED") as refused:
+        told(session, statement)
+    assert "penstock" in refused.value.hint
+
+
+def test_a_setting_of_the_system_holds_for_all_sessions(tmp_path: Path) -> None:
+    with opened(tmp_path) as session:
+        told(session, "ALTER SYSTEM 'ksql.persistence.default.format.value' = 'JSON';")
+    with opened(tmp_path) as session:
+        told(session, ORDERS.replace(", VALUE_FORMAT='JSON'", ""))
+        shown = {name: rest for name, *rest in rows(session, "SHOW PROPERTIES;")}
+        assert shown["ksql.persistence.default.format.value"][:2] == ["JSON", "system"]
+        with pytest.raises(SqlError, match=r"SQL_SETTING.*earlest"):
+            told(session, "SET 'auto.offset.reset' = 'earlest';")
+        with pytest.raises(SqlError, match="whole number"):
+            told(session, "SET 'ksql.functions.collect_list.limit' = 'x';")
+        for name, note in (
+            ("auto.ofset.reset", "Did you mean"),
+            ("ksql.streams.state.dir", "ksqlDB"),
+            ("another.thing", "not known here"),
+        ):
+            (answer,) = answers(session, f"SET '{name}' = '1';")
+            assert isinstance(answer, Told)
+            assert note in answer.notes[0]
+        assert "was not set" in told(session, "UNSET 'auto.offset.reset';")
+
+
+def test_a_query_is_explained_with_what_it_did(tmp_path: Path) -> None:
+    with opened(tmp_path) as session:
+        told(session, f"{ORDERS}{BIG}INSERT INTO orders VALUES ('a', 'x', 1), ('b', 'y', 20);")
+        text = told(session, "EXPLAIN ANALYZE CREATE STREAM large AS SELECT * FROM orders;")
+        assert "analyzed: 2 offsets read, 2 changes given" in text
+        text = told(session, "EXPLAIN ANALYZE SELECT id FROM orders WHERE amount > 1 ORDER BY id;")
+        assert ", 1 rows, " in text
         with pytest.raises(SqlError, match="SQL_UNSUPPORTED"):
-            rows(session, "SHOW CONNECTORS;")
+            told(session, "EXPLAIN DROP STREAM orders;")
 
 
 def test_what_is_asserted_must_be_so(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ _REFUSED = 1
 
 def register(application: typer.Typer) -> None:
     """Add the commands of this file."""
-    group = typer.Typer(no_args_is_help=True, help="Bring over what another system runs.")
+    group = typer.Typer(no_args_is_help=True)
     group.command(
         "ksql",
         epilog=examples(
@@ -28,7 +28,12 @@ def register(application: typer.Typer) -> None:
             "penstock import ksql http://localhost:8088 --to project/",
         ),
     )(ksql)
-    application.add_typer(group, name="import")
+    application.add_typer(
+        group,
+        name="import",
+        help="Bring over what another system runs.",
+        epilog=examples("penstock import ksql queries.sql"),
+    )
 
 
 def ksql(

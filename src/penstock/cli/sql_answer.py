@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Mapping
 from datetime import date, datetime
 from datetime import time as time_of_day
@@ -10,6 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, assert_never
 
 from penstock.cli.output import talk, write_json, write_line, write_table
+from penstock.cli.sql_live import follow_table
 
 if TYPE_CHECKING:
     from penstock.sql.answer import Answer, Followed, Listed, Told
@@ -90,10 +92,15 @@ def _write_listed(listed: Listed, *, json: bool) -> None:
 
 
 def _write_followed(followed: Followed, *, json: bool) -> None:
+    if not json and followed.keys and sys.stdout.isatty():
+        follow_table(followed, cell_text)
+        return
     if not json:
         write_line("  ".join(followed.columns))
     for row in followed.rows:
         if row is None:
+            # Whoever reads a pipe sees rows when they are there, not when a buffer is full.
+            sys.stdout.flush()
             continue
         if json:
             write_json(dict(zip(followed.columns, map(plain, row), strict=True)))

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.options import JsonOption, exported_flags, settings_of
-from penstock.cli.output import examples, report, write_json, write_line, write_table
+from penstock.cli.output import examples, report, talk, write_json, write_line, write_table
 from penstock.cli.sql_answer import write_answer
 from penstock.cli.sql_shell import line_editing, run_shell
-from penstock.errors import UsageError
+from penstock.errors import PenstockError, UsageError
 
 if TYPE_CHECKING:
+    from penstock.front.sql.statement import Started
     from penstock.sql.session import SqlSession
 
 _WRONG, _DRIFT = 1, 2
@@ -69,9 +70,13 @@ def sql(  # noqa: PLR0913  # each parameter is an option
         typer.Option("--check", metavar="FILE", help="Read and resolve a file, and run nothing."),
     ] = None,
     here: Annotated[
-        bool,
-        typer.Option("--here", help="Let the catalog's queries run in this process, not on Spark."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--here/--not-here",
+            help="Let the catalog's queries run in this process, not on Spark; a shell does.",
+            show_default=False,
+        ),
+    ] = None,
     bounded: Annotated[
         bool, typer.Option("--bounded", help="Let `run` take what there is now, and end.")
     ] = False,
@@ -87,26 +92,35 @@ def sql(  # noqa: PLR0913  # each parameter is an option
     from penstock.sql.session import SqlSession  # noqa: PLC0415  # polars, the grammar: 0.4 s
 
     home = settings_of(context).home
-    with exported_flags(context), SqlSession(home, here=here) as session:
+    asks = not (action or statements or file or check) and sys.stdin.isatty()
+    runs = asks if here is None else here
+    with exported_flags(context), SqlSession(home, here=runs) as session:
         if check is not None:
             _check(session, check, json=json)
         elif action is not None:
-            _act(session, action, directory, home, (here, bounded, json))
+            _act(session, action, directory, home, (runs, bounded, json))
         elif statements or file is not None:
             _script(session, statements or [], file, json=json)
-        elif not sys.stdin.isatty():
-            _run(session, sys.stdin.read(), json=json)
+        elif asks:
+            with line_editing(session, home) as remember:
+                run_shell(session, json=json, remember=remember)
         else:
-            with line_editing(session, home):
-                run_shell(session, json=json)
+            _run(session, sys.stdin.read(), json=json)
 
 
 def _script(session: SqlSession, statements: list[str], file: Path | None, *, json: bool) -> None:
     from penstock.sql.script import script_text  # noqa: PLC0415
 
-    texts = [*statements, *([] if file is None else [script_text(file)])]
-    for text in texts:
+    for text in statements:
         _run(session, text, json=json)
+    if file is None:
+        return
+    text = script_text(file)
+    try:
+        _run(session, text, json=json)
+    except PenstockError as error:
+        error.fact = f"{file}: {error.fact}"
+        raise
 
 
 def _run(session: SqlSession, text: str, *, json: bool) -> None:
@@ -160,16 +174,23 @@ def _act(
 
 
 def _run_queries(session: SqlSession, home: Path, *, here: bool, bounded: bool) -> None:
-    queries = list(session.definitions().queries.values())
-    if not queries:
-        write_line("the catalog has no queries")
+    def wanted() -> tuple[Started, ...]:
+        return session.definitions().runnable
+
+    if not wanted():
+        write_line("the catalog has no queries to be run")
     elif here and bounded:
         session.catch_up()
     elif here:
         from penstock.sql.running import run_here  # noqa: PLC0415
 
-        run_here(home, queries)
+        talk(f"running {', '.join(query.id for query in wanted())}; Ctrl-C ends")
+        run_here(home, wanted)
     else:
-        from penstock.sql.spark_jobs import run_on_spark  # noqa: PLC0415  # Spark
+        from penstock.sql.spark_jobs import catch_up_on_spark, run_on_spark  # noqa: PLC0415
 
-        run_on_spark(home, queries, bounded=bounded)
+        if bounded:
+            catch_up_on_spark(home, wanted())
+            return
+        talk(f"running {', '.join(query.id for query in wanted())} on Spark; Ctrl-C ends")
+        run_on_spark(home, wanted)

@@ -24,14 +24,23 @@ DESCRIBE name; and DESCRIBE FUNCTION name; tell what there is."""
 _HISTORY = 1000
 
 ReadLine: TypeAlias = Callable[[str], str]
+Remember: TypeAlias = Callable[[list[str]], None]
+"""Remembers the lines of a statement as one."""
 
 
-def run_shell(session: SqlSession, *, json: bool, read_line: ReadLine = input) -> None:
+def run_shell(
+    session: SqlSession,
+    *,
+    json: bool,
+    read_line: ReadLine = input,
+    remember: Remember = lambda _: None,
+) -> None:
     """Answer statements until the person leaves; what is refused is told, and the shell goes on."""
     talk('SQL on this log. "help" tells how; Ctrl-D leaves.')
     waiting = ""
+    told: dict[str, str] = {}
     while True:
-        _tell_failures(session)
+        _tell_failures(session, told)
         try:
             line = read_line(_MORE if waiting else _PROMPT)
         except KeyboardInterrupt:
@@ -46,17 +55,32 @@ def run_shell(session: SqlSession, *, json: bool, read_line: ReadLine = input) -
         if not waiting and word == "help":
             talk(_HELP)
             continue
-        waiting = _answered(session, f"{waiting}{line}\n", json=json)
+        waiting = f"{waiting}{line}\n"
+        if not _unfinished(waiting):
+            remember(waiting.splitlines())
+            _answer(session, waiting, json=json)
+            waiting = ""
 
 
 @contextlib.contextmanager
-def line_editing(session: SqlSession, home: Path) -> Iterator[None]:
+def line_editing(session: SqlSession, home: Path) -> Iterator[Remember]:
     """Let lines be edited, remembered and completed for the length of a with block."""
     try:
         import readline  # noqa: PLC0415  # not every system has it, and only a shell needs it
     except ImportError:
-        yield
+        yield lambda _: None
         return
+
+    def remember(lines: list[str]) -> None:
+        """Let a statement over several lines be one of the history, to be edited as a whole."""
+        if len(lines) < 2 or any("--" in line for line in lines):  # noqa: PLR2004
+            return
+        for _ in lines:
+            last = readline.get_current_history_length() - 1
+            if last >= 0 and readline.get_history_item(last + 1) in lines:
+                readline.remove_history_item(last)
+        readline.add_history(" ".join(line.strip() for line in lines if line.strip()))
+
     history = home / "sql_history"
     with contextlib.suppress(OSError):
         readline.read_history_file(history)
@@ -64,8 +88,9 @@ def line_editing(session: SqlSession, home: Path) -> Iterator[None]:
     readline.set_completer(completer(session))
     readline.set_completer_delims(" \t\n()<>=+-*/%,;.'`\"[]")
     readline.parse_and_bind("tab: complete")
+    readline.parse_and_bind("set show-all-if-ambiguous on")
     try:
-        yield
+        yield remember
     finally:
         readline.set_completer(None)
         with contextlib.suppress(OSError):
@@ -89,14 +114,13 @@ def completer(session: SqlSession) -> Callable[[str, int], str | None]:
     return complete
 
 
-def _answered(session: SqlSession, text: str, *, json: bool) -> str:
-    """Run a text if it is finished; give what is still to be finished."""
+def _unfinished(text: str) -> bool:
     from penstock.front.sql.lex_split import unfinished  # noqa: PLC0415
 
-    if not text.strip():
-        return ""
-    if unfinished(text):
-        return text
+    return bool(text.strip()) and unfinished(text)
+
+
+def _answer(session: SqlSession, text: str, *, json: bool) -> None:
     try:
         for answer in session.run(text):
             write_answer(answer, json=json)
@@ -105,15 +129,20 @@ def _answered(session: SqlSession, text: str, *, json: bool) -> str:
         talk("stopped")
     except PenstockError as error:
         report(error)
-    return ""
 
 
-def _tell_failures(session: SqlSession) -> None:
-    """Tell of queries that have ended by themselves, and let new ones run."""
-    from penstock.sql.running import shown_failure  # noqa: PLC0415
-
+def _tell_failures(session: SqlSession, told: dict[str, str]) -> None:
+    """Tell once of each query that has ended by itself, and let new ones run."""
     try:
-        for id_, error in session.follow_queries().items():
-            talk(f"query {id_} has ended: {shown_failure(error)}")
+        failed = session.follow_queries()
     except PenstockError as error:
         report(error)
+        return
+    why = {
+        id_: it.fact if isinstance(it, PenstockError) else repr(it) for id_, it in failed.items()
+    }
+    for id_, fact in why.items():
+        if told.get(id_) != fact:
+            talk(f"query {id_} has ended: {fact}")
+    told.clear()
+    told.update(why)

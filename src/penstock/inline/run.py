@@ -46,6 +46,7 @@ from penstock.spark.handle import codecs_of
 from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.output import ensure_topics, outlets
+from penstock.spark.program_start import start_offsets
 from penstock.spark.rebuild import is_forgetting
 from penstock.spark.registering import register_outputs
 
@@ -285,12 +286,10 @@ class InlineRun:
         physical = self._program.physical
         now = self._clock.now()
         memory = Memory(Watermarks.start(physical.scans, now), Time(START_OF_TIME, now))
-        topics = sorted({scan.stream.topic for scan in physical.scans})
-        bounds = self._log.snapshot(topics)
         chosen = self._options.partitions
         offsets = {
-            TopicPartition(*at): bound.start
-            for at, bound in bounds.items()
+            at: offset
+            for at, offset in start_offsets(physical, self._log).items()
             if chosen is None or at.partition in chosen
         }
         return Kept(0, offsets, memory, self._snapshots.owner, {})

@@ -21,6 +21,7 @@ from penstock.kernel.columns import control_columns, dtype_of, from_rows
 from penstock.kernel.dead import Failure, failure_of
 from penstock.kernel.port import CONTROL, ORIGIN, Frame
 from penstock.model.stateless import Apply
+from penstock.schema.codec.port import Decoded
 from penstock.schema.schema import Schema
 
 Row: TypeAlias = dict[str, Any]
@@ -125,7 +126,8 @@ class _Tables:
         self._step = step
         self._frame = frame
         self._control = control_columns(frame)
-        self._columns = [*columns, *self._control]
+        # A step may ask for what every row has beside its columns.
+        self._columns = list(dict.fromkeys([*columns, *self._control]))
         self._function: Callable[[Any], Any] = step.function
 
     def run(self) -> Applied:
@@ -147,7 +149,8 @@ class _Tables:
             return 0
         rows = self._frame.slice(start, end - start)
         try:
-            result = self._fitted(self._called(rows.select(self._columns)), rows)
+            made, rows, misfits = _readable(self._called(rows.select(self._columns)), rows)
+            result = self._fitted(made, rows)
         except RunError:
             raise
         except (Exception, PanicException) as error:  # noqa: BLE001  # whatever the user's code raises
@@ -156,7 +159,10 @@ class _Tables:
                 return 0
         else:
             parts.append(result)
-            return min(end - start, result.height)
+            failures += [
+                Failure(start + place, f"[VALUE_UNREADABLE] {why}") for place, why in misfits
+            ]
+            return min(end - start - len(misfits), result.height)
         half = (start + end) // 2
         one = self._ask(start, half, parts, failures)
         return one + self._ask(half, end, parts, failures)
@@ -203,6 +209,18 @@ class _Tables:
                 f'function "{self._step.name}" changed {", ".join(names)} ({self._step.site})',
                 hint="Leave the columns that begin with _ as they are, or leave them out.",
             )
+
+
+def _readable(result: Any, rows: Frame) -> tuple[Any, Frame, Sequence[tuple[int, str]]]:  # noqa: ANN401
+    """Take out the rows of which a result says that there is none, with the reasons."""
+    if not isinstance(result, Decoded):
+        return result, rows, ()
+    if not result.failures:
+        return result.rows, rows, ()
+    failed = sorted(result.failures.items())
+    places = pl.int_range(rows.height, eager=True)
+    kept = ~places.is_in([place for place, _ in failed])
+    return result.rows.filter(pa.array(kept.to_numpy())), rows.filter(kept), failed
 
 
 def _frame_of(result: Any, step: Apply) -> Frame:  # noqa: ANN401

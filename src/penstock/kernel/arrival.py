@@ -24,6 +24,7 @@ from penstock.kernel.port import (
 from penstock.model.expr import columns_of
 from penstock.model.physical import Scan
 from penstock.model.source import Stream
+from penstock.model.times import Times
 from penstock.model.watermark import AtEnd, BoundedDisorder, Perfect, Punctuated
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -70,6 +71,8 @@ class Observed:
 def needed_columns(scan: Scan) -> tuple[str, ...]:
     """Give the columns to be read: those of the steps, of the event time and the watermark."""
     stream = scan.stream
+    if stream.times is not None:
+        return stream.columns.names
     needed = {*scan.columns, *_watermark_columns(stream), *stream.key}
     if stream.event_time is not None:
         needed.add(stream.event_time)
@@ -84,7 +87,7 @@ def taken_columns(scan: Scan, rows: Frame) -> list[str]:
 
 def stamp(stream: Stream, rows: Frame) -> Frame:
     """Give rows, which have `_taken`, their event time and their weight."""
-    time = pl.col(TAKEN) if stream.event_time is None else _millis(rows, stream.event_time)
+    time = _time(stream, rows)
     weighted = WEIGHT in rows.columns and (stream.changelog or bool(stream.key))
     weight = pl.col(WEIGHT) if weighted else pl.lit(1)
     if weighted and stream.key:
@@ -96,6 +99,20 @@ def stamp(stream: Stream, rows: Frame) -> Frame:
         time.cast(CONTROL[TIME]).alias(TIME),
         pl.col(TAKEN).cast(CONTROL[TAKEN]),
     )
+
+
+def _time(stream: Stream, rows: Frame) -> pl.Expr:
+    if stream.times is not None:
+        return pl.lit(_told(stream.times, rows.select(stream.columns.names)))
+    return pl.col(TAKEN) if stream.event_time is None else _millis(rows, stream.event_time)
+
+
+def _told(times: Times, rows: Frame) -> pl.Series:
+    """Give when rows happened; those that do not tell say nothing to the watermark."""
+    opened = pl.DataFrame(pl.from_arrow(times.opens(rows.to_arrow()).rows))
+    told = opened.select(lower(times.time, times.columns).cast(pl.Int64).alias("_")).to_series()
+    usable = told.is_between(START_OF_TIME, END_OF_TIME - 1).fill_null(value=False)
+    return told.set(~usable, START_OF_TIME)
 
 
 def observe(stream: Stream, rows: Frame, clock: int | None) -> Observed:

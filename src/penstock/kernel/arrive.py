@@ -21,7 +21,6 @@ from penstock.kernel.slice import (
     FIRST,
     LATEST,
     SLICE,
-    STATS,
     Slices,
     fold_slices,
     sort_out,
@@ -121,11 +120,12 @@ def _add(work: Work, intake: Intake, part: _Part, at: Whole) -> None:
 def _named(work: Work, slices: Slices, row: Whole, at: Whole) -> Groups:
     """Give slices the numbers of their panes, each as often as it has windows."""
     shape = work.shape
-    columns = slices.columns.drop(*shape.slice_by, *STATS, strict=False)
+    numbers = pl.Series(PANE, work.panes[PANE][at])
+    names = shape.no_groups.columns.columns
+    columns = slices.columns[[name for name in names if name != PANE]]
     if len(row) != columns.height:
         columns = columns[pl.Series(row, dtype=pl.UInt32)]
-    numbers = pl.Series(PANE, work.panes[PANE][at])
-    named = columns.with_columns(numbers).select(shape.no_groups.columns.columns)
+    named = columns.hstack([numbers])[names]
     pairs = pl.DataFrame({SLICE: row, PANE: numbers})
     sets = {
         name: table.join(pairs, on=SLICE, how="inner", maintain_order="left").select(
@@ -142,7 +142,9 @@ def _share(slices: Slices, row: Whole, at: Whole) -> Share:
     def stat(name: str, missing: int) -> Whole | None:
         if name not in columns.columns:
             return None
-        return columns[name].fill_null(missing).to_numpy()[row]
+        values = columns[name]
+        filled = values.fill_null(missing) if values.null_count() else values
+        return filled.to_numpy()[row]
 
     return Share(
         at,

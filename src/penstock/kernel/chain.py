@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -11,13 +11,16 @@ import polars as pl
 
 from penstock.errors import RunError
 from penstock.kernel.apply import apply
+from penstock.kernel.change_rows import change_rows, row_changes
 from penstock.kernel.columns import control_columns
 from penstock.kernel.dead import Failure, letters, readable_json
 from penstock.kernel.enrich import Enricher
 from penstock.kernel.expression import lower
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Counts, Frame
+from penstock.kernel.user_calls import UserCall, UserFailed, stays, taken_out, with_calls
+from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.enrich import Enrich, enriched_schema
-from penstock.model.expr import Column
+from penstock.model.expr import Column, Expr
 from penstock.model.signature import expr_type
 from penstock.model.stateless import (
     Apply,
@@ -114,11 +117,10 @@ def schema_after(step: Stateless, schema: Schema) -> Schema:
 def _work_of(step: Stateless, schema: Schema, name: str) -> _Work:
     match step:
         case Project(columns=columns):
-            made = [lower(column.expr, schema).alias(column.name) for column in columns]
-            return partial(_project, made)
+            return _computing([it.expr for it in columns], step, schema)
         case Filter(condition=condition):
-            return partial(_filter, lower(condition, schema))
-        case Updates() | Retire() | Enrich():
+            return _computing([condition], step, schema)
+        case Updates() | Retire() | Enrich() | ChangeRows() | RowChanges():
             return _table_work(step, schema)
         case Apply() | Restamp() | Expect():
             return _checking_work(step, schema, name)
@@ -126,7 +128,76 @@ def _work_of(step: Stateless, schema: Schema, name: str) -> _Work:
             return _Passed
 
 
-def _table_work(step: Updates | Retire | Enrich, schema: Schema) -> _Work:
+def _computing(exprs: Sequence[Expr], step: Project | Filter, schema: Schema) -> _Work:
+    """Give the work of expressions; the user's functions in them are called first."""
+    plain, calls, known = taken_out(exprs, schema)
+    made = [lower(expr, known) for expr in plain]
+    work: _Work = partial(_filter, made[0])
+    if isinstance(step, Project):
+        named = [item.alias(it.name) for item, it in zip(made, step.columns, strict=True)]
+        work = partial(_project, named)
+    if any(map(stays, plain)):
+        work = partial(_halved, work, step.site, known)
+    if not calls:
+        return work
+    lowered = [[lower(item, known) for item in call.arguments] for call in calls]
+    return partial(_calling, _Calling(tuple(calls), lowered, schema, step.site), work)
+
+
+def _halved(work: _Work, site: str, schema: Schema, frame: Frame) -> _Passed:
+    """Ask with halves where a function inside of a lambda fails, until the row is known."""
+    try:
+        return work(frame)
+    except UserFailed as error:
+        why, _, where = str(error).partition("\n")
+        if frame.height == 1:
+            failure = Failure(0, why, where.split("\n\nThis error occurred")[0].strip())
+            dead = letters(frame, schema.names, [failure], step="lambda", site=site)
+            return replace(work(frame.clear()), dead=dead)
+    half = frame.height // 2
+    one = _halved(work, site, schema, frame[:half])
+    other = _halved(work, site, schema, frame[half:])
+    dead_rows = [it.dead for it in (one, other) if it.dead is not None]
+    return _Passed(
+        pl.concat([one.frame, other.frame]),
+        pl.concat(dead_rows) if dead_rows else None,
+        one.filtered + other.filtered,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Calling:
+    """Calls of the user's functions, and where they are written."""
+
+    calls: tuple[UserCall, ...]
+    lowered: Sequence[Sequence[pl.Expr]]
+    schema: Schema
+    site: str
+
+    @property
+    def name(self) -> str:
+        """The functions."""
+        return ", ".join(dict.fromkeys(call.name for call in self.calls))
+
+
+def _calling(calling: _Calling, work: _Work, frame: Frame) -> _Passed:
+    called, failures, kept = with_calls(frame, calling.calls, calling.lowered)
+    dead = None
+    if failures:
+        names = calling.schema.names
+        dead = letters(frame, names, failures, step=calling.name, site=calling.site)
+        called = called[kept]
+    passed = work(called)
+    columns = [call.column for call in calling.calls]
+    parked = [it for it in (dead, passed.dead) if it is not None]
+    return replace(
+        passed,
+        frame=passed.frame.drop(columns, strict=False),
+        dead=pl.concat(parked) if parked else None,
+    )
+
+
+def _table_work(step: Updates | Retire | Enrich | ChangeRows | RowChanges, schema: Schema) -> _Work:
     """Give the work of a step that has to do with tables."""
     match step:
         case Updates():
@@ -135,6 +206,10 @@ def _table_work(step: Updates | Retire | Enrich, schema: Schema) -> _Work:
             return partial(_retire, lower(condition, schema))
         case Enrich():
             return partial(_enrich, Enricher(step, schema))
+        case ChangeRows():
+            return partial(_change_rows, step, schema)
+        case RowChanges(gone=gone):
+            return partial(_row_changes, gone)
 
 
 def _checking_work(step: Apply | Restamp | Expect, schema: Schema, name: str) -> _Work:
@@ -161,6 +236,16 @@ def _retire(condition: pl.Expr, frame: Frame) -> _Passed:
     holds = condition.fill_null(value=False)
     weight = pl.when(holds).then(pl.col(WEIGHT)).otherwise(-1).cast(pl.Int32)
     return _Passed(frame.with_columns(weight.alias(WEIGHT)))
+
+
+def _change_rows(step: ChangeRows, schema: Schema, frame: Frame) -> _Passed:
+    condition = None if step.condition is None else lower(step.condition, schema)
+    rows = change_rows(frame, step.gone, step.keys, condition)
+    return _Passed(rows, filtered=frame.height - rows.height)
+
+
+def _row_changes(gone: str, frame: Frame) -> _Passed:
+    return _Passed(row_changes(frame, gone))
 
 
 def _enrich(enricher: Enricher, frame: Frame) -> _Passed:

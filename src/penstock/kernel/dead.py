@@ -11,8 +11,15 @@ import polars as pl
 
 from penstock.kernel.letter import record_of, row_json, whole_letters
 from penstock.kernel.port import TIME, Frame
+from penstock.log.record import HEADERS_COLUMN, KEY_COLUMN, TIMESTAMP_COLUMN, VALUE_COLUMN
 
 _HOUSE = "penstock"
+_RECORD = {
+    TIMESTAMP_COLUMN: "timestamp",
+    KEY_COLUMN: "key",
+    HEADERS_COLUMN: "headers",
+    VALUE_COLUMN: "raw",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +50,18 @@ def letters(
             pl.lit(site).alias("site"),
             pl.Series("error", [failure.error for failure in failures], pl.String),
             pl.Series("traceback", [failure.traceback for failure in failures], pl.String),
-            readable_json(rows, columns),
+            *_told(rows, columns),
             pl.col(TIME).alias("time"),
             *record_of(rows),
         )
     )
+
+
+def _told(rows: Frame, columns: Sequence[str]) -> list[pl.Series | pl.Expr]:
+    """Give rows as JSON; those that are records as the log has them by their bytes."""
+    if not all(name in rows.columns for name in _RECORD) or rows.schema[VALUE_COLUMN] != pl.Binary:
+        return [readable_json(rows, columns)]
+    return [pl.col(name).alias(told) for name, told in _RECORD.items()]
 
 
 def readable_json(rows: Frame, columns: Sequence[str]) -> pl.Series:

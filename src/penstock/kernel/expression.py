@@ -20,6 +20,8 @@ from penstock.kernel.functions.text import TEXT
 from penstock.kernel.sql.lambdas import variable_column
 from penstock.kernel.sql.library import LIBRARY
 from penstock.kernel.sql.operators import ARITHMETIC_OPERATORS, OPERATORS
+from penstock.kernel.sql.rows import of_columns
+from penstock.kernel.user_calls import UserRows
 from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 from penstock.model.signature import constant_type, expr_type
 from penstock.schema.schema import Schema
@@ -45,11 +47,20 @@ def lower(expr: Expr, schema: Schema) -> pl.Expr:
             return _argument(operand, schema).as_type(type_)
         case Lambda(_, body):
             return lower(body, schema)
-        case Resolved(function, arguments, gives):
-            return LIBRARY[function](tuple(_argument(a, schema) for a in arguments), gives)
+        case Resolved():
+            return _of_library(expr, schema)
         case Call(function, arguments):
             gives = expr_type(expr, schema)
             return LOWERINGS[function](tuple(_argument(a, schema) for a in arguments), gives)
+
+
+def _of_library(expr: Resolved, schema: Schema) -> pl.Expr:
+    if expr.user is None:
+        arguments = tuple(_argument(item, schema) for item in expr.arguments)
+        return LIBRARY[expr.function](arguments, expr.gives)
+    rows = UserRows(expr.user, expr.gives)
+    values = [lower(item, schema) for item in expr.arguments]
+    return of_columns(rows.raised, values or [pl.lit(0)], dtype_of(expr.gives))
 
 
 def _column(expr: Column | Variable) -> str:

@@ -119,13 +119,19 @@ class Answer:
 
 
 def _later(left: Change, right: Change, pairs: Pairs) -> Whole | None:
-    """Give when each pair was changed, by the later of its rows."""
-    known = [
-        change.moment[places]
-        for change, places in ((left, pairs.left), (right, pairs.right))
-        if change.moment is not None
-    ]
-    return np.maximum.reduce(known) if known else None
+    """Give when each pair was changed, by the later of its rows; not before the other's time."""
+    if left.moment is None and right.moment is None:
+        return None
+    return np.maximum(_last_change(left, pairs.left), _last_change(right, pairs.right))
+
+
+def _last_change(change: Change, places: Whole) -> Whole:
+    """Give when rows were changed; of one that was not, when it happened."""
+    time = change.rows[TIME].fill_null(START_OF_TIME).to_numpy()[places]
+    if change.moment is None:
+        return time
+    moment = change.moment[places]
+    return np.where(moment == START_OF_TIME, time, moment)
 
 
 def _told(side: Side, change: Change, pairs: Pairs, other: Change) -> Told:

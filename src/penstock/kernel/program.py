@@ -47,6 +47,7 @@ from penstock.kernel.port import (
 from penstock.kernel.unread import ALL_READ, Unread
 from penstock.model.join import Join
 from penstock.model.physical import Chain, Keyed, Output, Physical, Scan
+from penstock.model.settle import Settle
 from penstock.model.stateless import Apply, Expect, Restamp
 from penstock.schema.schema import Schema
 
@@ -196,8 +197,10 @@ class Program:
             _count(counts, step, count)
         yield from self.dead(chain.target, self._of_topic(origin, done.dead))
         if not done.frame.is_empty():
-            ended = [name for name in ORIGIN if name not in runner.schema.names]
-            yield from self._send(chain, done.frame.drop(*ended, strict=False), watermark)
+            own, there = runner.schema.names, done.frame.columns
+            ended = [name for name in ORIGIN if name in there and name not in own]
+            kept = done.frame.drop(ended) if ended else done.frame
+            yield from self._send(chain, kept, watermark)
 
     def _of_topic(self, origin: str, letters: Frame | None) -> Frame | None:
         """Let letters that know their record say of which topic it is."""
@@ -223,7 +226,8 @@ class Program:
             yield from split(rows, target, joiner.ports[chain.port], settings.buckets)
             return
         operator = self.operator(target)
-        rows = rows.drop(UNTIL, strict=False)
+        if not isinstance(self.keyed[target].relation, Settle):
+            rows = rows.drop(UNTIL, strict=False)
         if settings.preaggregate:
             rows = operator.pack(rows, watermark)
         yield from split(rows, target, operator.keys, settings.buckets)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from penstock.kernel.port import WEIGHT, Counts, Frame, State, Step, Time
-from penstock.model.settle import Settle
+from penstock.kernel.columns import dtype_of
+from penstock.kernel.port import TIME, UNTIL, WEIGHT, Counts, Frame, State, Step, Time
+from penstock.model.settle import Settle, Told
 
 _ALL = "_all"
+_HAD = "_had"
 _NET = "_net"
 _PLACE = "_place"
 _SAME = "_rows_of_key"
@@ -58,7 +60,40 @@ class SettleOperator:
 
     def step(self, state: State, delta: Frame, time: Time) -> Step:
         """Settle the changes of a batch."""
-        given = settle(delta, self.keys, self._relation.schema.names)
+        given = self._settled(delta)
         taken = delta.height
         counts = Counts(taken=taken, passed=taken, given=given.height)
         return Step(State(state.tables, time), given, counts=counts)
+
+    def _settled(self, delta: Frame) -> Frame:
+        relation = self._relation
+        columns = relation.source.schema.names
+        if relation.told is None:
+            return settle(delta, self.keys, columns)
+        had = (pl.col(WEIGHT) < 0).any().over(self.keys).alias(_HAD)
+        changes = settle(delta.with_columns(had), self.keys, columns)
+        return _told(changes, relation, relation.told)
+
+
+def _told(changes: Frame, relation: Settle, told: Told) -> Frame:
+    """Let columns say which rows are gone, and when."""
+    gone = pl.col(WEIGHT) < 0
+    if told.there is not None:
+        missing = ~pl.col(told.there).fill_null(value=False)
+        changes = changes.filter(gone | ~missing | pl.col(_HAD))
+        gone = gone | missing
+    time = pl.col(TIME)
+    if UNTIL in changes.columns:
+        ended = (pl.col(WEIGHT) < 0) & pl.col(UNTIL).is_not_null()
+        time = pl.when(ended).then(UNTIL).otherwise(TIME)
+    changes = changes.with_columns(gone.alias(told.gone), time.alias(TIME))
+    fields = [field for field in relation.schema.fields if field.name not in relation.keys]
+    emptied = [
+        pl.when(pl.col(told.gone)).then(None).otherwise(pl.col(field.name)).alias(field.name)
+        for field in fields
+        if field.name not in (told.gone, told.time, *told.kept)
+    ]
+    known = dtype_of(relation.schema.field(told.time).type)
+    return changes.with_columns(
+        *emptied, pl.col(TIME).cast(known).alias(told.time), pl.lit(1, pl.Int32).alias(WEIGHT)
+    ).drop(_HAD, UNTIL, strict=False)

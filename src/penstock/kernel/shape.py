@@ -8,10 +8,11 @@ from datetime import timedelta
 from functools import cached_property
 from math import gcd
 
+import numpy as np
 import polars as pl
 
-from penstock.kernel.assign import END, START, Assignable, millis
-from penstock.kernel.columns import frame_schema
+from penstock.kernel.assign import END, START, Assignable, Whole, millis
+from penstock.kernel.columns import dtype_of, frame_schema
 from penstock.kernel.fold.fold import Fold, Groups
 from penstock.kernel.pane import PANE
 from penstock.kernel.port import CONTROL, END_OF_TIME, Frame, Time
@@ -24,6 +25,7 @@ from penstock.model.trigger import (
     AfterDelay,
     AfterEventTime,
     AfterWatermark,
+    Always,
     Never,
     Trigger,
     WhenClosed,
@@ -95,6 +97,21 @@ class Shape:
         return any(isinstance(part, AfterDelay) for part in triggers_in(self.relation.when))
 
     @cached_property
+    def patient(self) -> bool:
+        """Whether nothing happens to a pane without rows before its window ends or leaves.
+
+        And whether keys can be told apart by their hashes.
+        """
+        parts = tuple(triggers_in(self.relation.when))
+        moved = any(isinstance(part, (AfterDelay, AfterEventTime)) for part in parts)
+        # By itself it remembers nothing; in others it may let them go on.
+        moved |= len(parts) > 1 and any(isinstance(part, Always) for part in parts)
+        kinds = [dtype_of(self.input.field(key).type) for key in self.keys]
+        plain = bool(kinds) and not any(kind.is_nested() for kind in kinds)
+        held = not (self.by_clock or self.shared or self.revised)
+        return plain and held and not moved
+
+    @cached_property
     def may_finish(self) -> bool:
         """Whether the trigger may be finished while rows still come."""
         return not self.shared and self._finishes(_LATE)
@@ -160,6 +177,11 @@ class Shape:
             and self.refinement.stamp == "end"
             and _once(self.relation.when)
         )
+
+    def leaves(self, ends: Whole, watermark: int) -> int:
+        """Give the watermark at which the first of windows is complete, or leaves."""
+        times = np.where(ends > watermark, ends, ends + self._keep_late)
+        return min(int(times.min(initial=END_OF_TIME)), END_OF_TIME)
 
     def left(self, watermark: int) -> int:
         """Give the end up to which windows have left when the watermark is here."""

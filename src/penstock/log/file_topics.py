@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from penstock.errors import SchemaError, StorageError, did_you_mean
 from penstock.log.port import Bounds, Chunk, Log, ReadLimit
@@ -215,6 +214,8 @@ def _coded(path: str) -> Iterator[None]:
 
 
 def _dataset(path: str, schema: pa.Schema) -> Any:  # noqa: ANN401  # Arrow has no types
+    import pyarrow.dataset as ds  # noqa: PLC0415  # loads pandas, and few programs read files
+
     return ds.dataset(path, format=_format_of(path), schema=schema)
 
 
@@ -233,3 +234,12 @@ def _format_of(path: str) -> str:
 def _version(path: str) -> tuple[int, int]:
     found = Path(path).stat()
     return found.st_size, found.st_mtime_ns
+
+
+def columns_of_files(pattern: str) -> pa.Schema:
+    """Give the columns that the first of some files has."""
+    import pyarrow.dataset as ds  # noqa: PLC0415  # loads pandas, and few programs read files
+
+    path = FileTopic("", pattern, pa.schema([])).files[0]
+    with _coded(path):
+        return ds.dataset(path, format=_format_of(path)).schema

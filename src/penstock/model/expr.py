@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TypeAlias
 
+from penstock.model.user_code import Trial, UserCode
 from penstock.schema.types import Type
 
 Constant: TypeAlias = bool | int | float | str | bytes | datetime | date | time | Decimal | None
@@ -51,11 +52,13 @@ class Resolved:
     """A function of the SQL library, whose meaning is ksqlDB's; what it gives is settled already.
 
     `front.sql.functions` chooses it by the types of its arguments, so nothing checks it again.
+    One of the user's own is `user`, which the plan carries.
     """
 
     function: str
     arguments: tuple[Expr, ...]
     gives: Type
+    user: UserCode | Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ counts as a row of the step it is tried for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from penstock.errors import ModelError
@@ -132,9 +132,9 @@ def replaced(expr: Expr, change: Callable[[Navigation], Expr]) -> Expr:
             return Lambda(parameters, replaced(body, change))
         case Call(function, arguments):
             return Call(function, tuple(replaced(argument, change) for argument in arguments))
-        case Resolved(function, arguments, gives):
+        case Resolved(arguments=arguments):
             given = tuple(replaced(argument, change) for argument in arguments)
-            return Resolved(function, given, gives)
+            return replace(expr, arguments=given)
         case _:
             return expr
 

@@ -10,6 +10,8 @@ from typing_extensions import override
 from penstock.errors import ModelError, did_you_mean
 from penstock.model.condition import require_condition, require_event_time
 from penstock.model.relation import Relation
+from penstock.model.start import BEGINNING, Start
+from penstock.model.times import Times
 from penstock.model.watermark import IN_ORDER, Punctuated, Watermark
 from penstock.schema.codec.format import Format, OnError
 from penstock.schema.schema import Schema
@@ -30,6 +32,9 @@ class Stream(Relation):
     Where `format` is given the topic holds bytes, which are read by it; `on_error` says what
     becomes of a value that cannot be. `key_format` says how the bytes of keys are read, which is
     as text where it is not given: they fill the columns of `key` that a value does not have.
+
+    `start` is where reading begins when the program runs for the first time. `times` tells when
+    rows happened where no column does before they are read.
     """
 
     topic: str
@@ -43,6 +48,8 @@ class Stream(Relation):
     format: Format | None = None
     on_error: OnError = "dead_letter"
     key_format: Format | None = None
+    start: Start = BEGINNING
+    times: Times | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in _POLICIES:

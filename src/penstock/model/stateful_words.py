@@ -25,8 +25,9 @@ def stateful_words(relation: Settle | Latest | Versions | Join | Process | Match
         case Versions(keys=keys, keep=keep):
             kept = f"final {_span(keep)} after they ended"
             return Words("versions", f"of rows by {', '.join(keys)}", (kept,))
-        case Settle(keys=keys):
-            return Words("settle", f"changes by {', '.join(keys)}")
+        case Settle(keys=keys, told=told):
+            how = () if told is None else (f"{told.gone} tells which rows are gone",)
+            return Words("settle", f"changes by {', '.join(keys)}", how)
         case Join():
             on = ", ".join(one if one == two else f"{one} = {two}" for one, two in relation.on)
             alone = ("rows alone come at once",) if relation.eager else ()

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import override
 
 from penstock.errors import ModelError
+from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.condition import require_condition, require_event_time
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, Expr
@@ -33,8 +34,10 @@ class Project(OneInput):
     site: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        # Asked for once: a schema is made of those before it.
+        known = self.source.schema
         for column in self.columns:
-            expr_type(column.expr, self.source.schema, self.site)
+            expr_type(column.expr, known, self.site)
 
     @property
     @override
@@ -57,7 +60,7 @@ class Filter(SameColumns):
 RowFunction: TypeAlias = Callable[[dict[str, Any]], Any]
 """Takes a row as a dictionary."""
 BatchFunction: TypeAlias = Callable[[Any], Any]
-"""Takes and gives a polars or Arrow table."""
+"""Takes and gives a polars or Arrow table, or gives `Decoded`: why some rows are not there."""
 Shape: TypeAlias = Literal["map", "filter", "flat_map", "arrow", "polars"]
 
 
@@ -175,5 +178,16 @@ def _result(column: Named, known: Schema) -> Field:
 
 
 Stateless: TypeAlias = (
-    Project | Filter | Apply | Union | Rekey | Expect | Restamp | Updates | Retire | Enrich
+    Project
+    | Filter
+    | Apply
+    | Union
+    | Rekey
+    | Expect
+    | Restamp
+    | Updates
+    | Retire
+    | Enrich
+    | ChangeRows
+    | RowChanges
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
+from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.dedup import Dedup
 from penstock.model.duration import duration_text
 from penstock.model.enrich import Enrich
@@ -19,6 +20,7 @@ from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
 from penstock.model.source import Stream
+from penstock.model.start import BEGINNING, start_words
 from penstock.model.stateful_words import stateful_words
 from penstock.model.stateless import (
     Apply,
@@ -95,11 +97,13 @@ def measure_words(measure: Measure) -> str:
 
 
 def _stream(relation: Stream) -> Words:
-    time = relation.event_time or "ingestion"
+    told = relation.event_time if relation.times is None else relation.times.name
+    time = told or "ingestion"
     kept = ("a changelog",) if relation.changelog else ()
     mark = f"watermark {watermark_words(relation.watermark)}"
     files = (f"files {relation.files}",) if relation.files is not None else ()
-    details = (*files, *_format(relation), f"event time {time}", mark, *kept)
+    begins = () if relation.start == BEGINNING else (f"from {start_words(relation.start)}",)
+    details = (*files, *_format(relation), f"event time {time}", mark, *begins, *kept)
     return Words("stream", relation.topic, details)
 
 
@@ -128,7 +132,7 @@ def _stateless(relation: Relation) -> Words:
             return Words("project", ", ".join(map(_column, columns)))
         case Filter(condition=condition):
             return Words("filter", expr_text(condition))
-        case Retire() | Enrich():
+        case Retire() | Enrich() | ChangeRows() | RowChanges():
             return _of_tables(relation)
         case Apply(name=name, shape=shape):
             return Words(_SHAPES[shape], name)
@@ -138,10 +142,16 @@ def _stateless(relation: Relation) -> Words:
             return _same_rows(relation)
 
 
-def _of_tables(relation: Retire | Enrich) -> Words:
+def _of_tables(relation: Retire | Enrich | ChangeRows | RowChanges) -> Words:
     match relation:
         case Retire(condition=condition):
             return Words("delete", f"unless {expr_text(condition)}")
+        case RowChanges(gone=gone):
+            return Words("rows as changes", f"taken back where {gone}")
+        case ChangeRows(gone=gone, keys=keys, condition=condition):
+            which = "" if keys is None else f" of each {', '.join(keys) or 'batch'}"
+            only = "" if condition is None else f" where {expr_text(condition)}"
+            return Words("changes as rows", f"marked by {gone}{which}{only}")
         case Enrich(table=table, on=pairs, how=how):
             on = ", ".join(one if one == two else f"{one} = {two}" for one, two in pairs)
             return Words(f"{how} join", f"on {on} with {static_words(table)}")

@@ -113,6 +113,9 @@ CAST = Capability(
 
 SQL = Capability("polars, with ksqlDB's meaning", "")
 """The functions of the SQL library (`Resolved`)."""
+BY_ROW = Capability("your function, row by row in Python: a VECTORISED one would be faster", "")
+BY_COLUMN = Capability("your function, on whole columns", "")
+"""Functions of the user inside of expressions."""
 
 _BUCKETS = "kernel.fold, in the bucket operator; rows of a batch are folded before the exchange"
 _ALL_ROWS = "kernel.fold, in the bucket operator; holds the values, so that rows can be taken back"
@@ -145,6 +148,8 @@ RELATIONS: Mapping[str, Capability] = {
     "Rekey": Capability("no work: decides the partition of a topic", "repartition"),
     "Updates": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
     "Retire": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
+    "ChangeRows": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
+    "RowChanges": Capability("polars, where the rows are", "", "Spark has no tables of a stream"),
     "Enrich": Capability(
         "polars, where the rows are: the table is at hand in every worker", "broadcast join"
     ),

@@ -18,9 +18,19 @@ from penstock.model.relation import Relation
 from penstock.model.settle import Settle
 from penstock.model.stateless import Apply, Expect, Filter, Project, Retire
 from penstock.model.top_n import TopN
+from penstock.model.user_code import Trial
 from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
-from penstock.plan.capability import AGGREGATES, CAST, FUNCTIONS, RELATIONS, SQL, Capability
+from penstock.plan.capability import (
+    AGGREGATES,
+    BY_COLUMN,
+    BY_ROW,
+    CAST,
+    FUNCTIONS,
+    RELATIONS,
+    SQL,
+    Capability,
+)
 from penstock.plan.step_text import step_text
 
 _MODULES: Mapping[type[Relation], str] = {
@@ -116,10 +126,17 @@ def _used(expr: Expr) -> Iterator[tuple[str, Capability]]:
     if isinstance(expr, Lambda):
         yield from _used(expr.body)
     if isinstance(expr, Call | Resolved):
-        known = FUNCTIONS[expr.function] if isinstance(expr, Call) else SQL
+        known = FUNCTIONS[expr.function] if isinstance(expr, Call) else _of_sql(expr)
         yield expr.function if isinstance(expr, Call) else f"sql {expr.function}", known
         for argument in expr.arguments:
             yield from _used(argument)
+
+
+def _of_sql(expr: Resolved) -> Capability:
+    if expr.user is None:
+        return SQL
+    code = expr.user.code if isinstance(expr.user, Trial) else expr.user
+    return BY_COLUMN if code.batch and not code.collected else BY_ROW
 
 
 def _limits(known: Capability) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from penstock.model.aggregate import Aggregate
+from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.dedup import Dedup
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Expr, columns_of
@@ -41,22 +42,32 @@ def reads(relation: Relation) -> frozenset[str]:
             return _of(column.expr for column in columns)
         case Filter(_, condition) | Retire(_, condition):
             return _of((condition,))
-        case Enrich(columns=picks):
-            return frozenset(relation.keys).union(pick.left for pick in picks if pick.left)
+        case ChangeRows() | RowChanges() | Enrich():
+            return _of_tables(relation)
         case _:
             return frozenset(_named(relation))
 
 
+def _of_tables(relation: ChangeRows | RowChanges | Enrich) -> frozenset[str]:
+    match relation:
+        case Enrich(columns=picks):
+            return frozenset(relation.keys).union(pick.left for pick in picks if pick.left)
+        case RowChanges(gone=gone):
+            return frozenset((gone,))
+        case ChangeRows(gone=gone, keys=keys, condition=asked):
+            return _of(() if asked is None else (asked,)) | {gone, *(keys or ())}
+
+
 def _named(relation: Relation) -> tuple[str, ...]:
     match relation:
-        case Dedup(source, keys):
-            # Without a key rows are copies of one another where they are alike in all columns.
-            return keys or source.schema.names
-        case Rekey(_, keys) | Latest(_, keys) | Versions(_, keys) | Settle(_, keys):
-            return keys
-        case Process(source):
-            # The function may look at any of them.
+        case Dedup(source, ()) | Process(source):
+            # Rows without a key are copies where they are alike in all columns; a function may
+            # look at any of them.
             return source.schema.names
+        case Dedup(_, keys) | Rekey(_, keys) | Latest(_, keys) | Versions(_, keys):
+            return keys
+        case Settle():
+            return relation.reads
         case TopN(_, keys, by):
             return (*keys, by)
         case Restamp(_, event_time):

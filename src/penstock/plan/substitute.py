@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from penstock.model.expr import Call, Cast, Column, Expr, Lambda, Literal, Resolved, Variable
 
@@ -18,7 +19,7 @@ def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
             return Cast(substitute(operand, columns), type_)
         case Lambda(parameters, body):
             return Lambda(parameters, substitute(body, columns))
-        case Resolved(function, arguments, gives):
-            return Resolved(function, tuple(substitute(item, columns) for item in arguments), gives)
+        case Resolved(arguments=arguments):
+            return replace(expr, arguments=tuple(substitute(item, columns) for item in arguments))
         case Call(function, arguments):
             return Call(function, tuple(substitute(item, columns) for item in arguments))

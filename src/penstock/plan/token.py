@@ -17,13 +17,15 @@ Foreign: TypeAlias = Callable[[object], Token]
 """Says what stands for a value that is not ours: a user's function or object."""
 
 _PLAIN = (bool, int, float, str, bytes, datetime, date, time, timedelta, Decimal, type(None))
+# Most values are one of these, and a look into a set is quicker than all of the questions below.
+_EXACTLY = frozenset(_PLAIN)
 
 
 def token(value: object, foreign: Foreign) -> Token:
     """Give the token of a value; fields that do not count for equality, as `site`, are left out."""
-    if isinstance(value, Enum):
+    if type(value) not in _EXACTLY and isinstance(value, Enum):
         return (type(value).__qualname__, str(value.value))
-    if isinstance(value, _PLAIN):
+    if type(value) in _EXACTLY or isinstance(value, _PLAIN):
         return (type(value).__name__, repr(value))
     if isinstance(value, tuple | list):
         return ("sequence", *(token(item, foreign) for item in value))
@@ -40,9 +42,20 @@ def field_tokens(value: Any, foreign: Foreign, without: tuple[str, ...] = ()) ->
 
     So a field that a later version adds leaves the tokens of older programs as they were.
     """
-    for item in fields(value):
-        if not item.compare or item.name in without:
+    for name, default in _counted(type(value)):
+        held = getattr(value, name)
+        if held is default or name in without:
             continue
-        found = token(getattr(value, item.name), foreign)
-        if item.default is MISSING or found != token(item.default, foreign):
-            yield (item.name, found)
+        found = token(held, foreign)
+        if default is MISSING or found != token(default, foreign):
+            yield (name, found)
+
+
+def _counted(kind: type) -> tuple[tuple[str, object], ...]:
+    """Give the fields of a dataclass that count, with their defaults."""
+    if kind not in _COUNTED:
+        _COUNTED[kind] = tuple((item.name, item.default) for item in fields(kind) if item.compare)
+    return _COUNTED[kind]
+
+
+_COUNTED: dict[type, tuple[tuple[str, object], ...]] = {}

@@ -34,6 +34,8 @@ class ProgramOptions:
     limits: BatchLimits = NO_LIMITS
     tasks: int = 1
     until: Until = "stopped"
+    first: tuple[tuple[str, int, int], ...] = ()
+    """Topic, partition and offset up to which it is read before anything of other topics is."""
 
     @property
     def staging(self) -> str:
@@ -62,6 +64,7 @@ class ProgramOptions:
             "clock": self.clock,
             "tasks": str(self.tasks),
             "until": self.until,
+            "first": json.dumps(self.first),
             **{name: str(value) for name, value in limits.items() if value is not None},
         }
 
@@ -84,4 +87,8 @@ class ProgramOptions:
             ),
             tasks=int(given.get("tasks", available_cores())),
             until=cast(Until, given["until"]),
+            first=tuple(
+                (topic, partition, end)
+                for topic, partition, end in json.loads(given.get("first", "[]"))
+            ),
         )

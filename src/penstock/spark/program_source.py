@@ -82,7 +82,8 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             due = left is not None and left.wake_at is not None and left.wake_at <= now
         positions = dict(begin.positions)
         if not drained:
-            positions = admit_program(self._log, begin.positions, ends, self._options.limits)
+            reached = self._first_ones(begin, ends)
+            positions = admit_program(self._log, begin.positions, reached, self._options.limits)
         ended = self._options.until == "end" and not _has_more_than(positions, ends)
         # Spark runs a first batch even where nothing has come yet: it needs a time, too.
         if not (first or due or ended or positions != begin.positions):
@@ -144,6 +145,20 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._left is None or self._left[0] != begin:
             self._left = (begin, left_at(self._options.files, begin))
         return self._left[1]
+
+    def _first_ones(
+        self, begin: ProgramOffset, ends: dict[TopicPartition, int]
+    ) -> dict[TopicPartition, int]:
+        """Hold back the other topics, of which nothing was read, while the first have rows."""
+        first = {TopicPartition(topic, number): end for topic, number, end in self._options.first}
+        done = begin.positions
+        others = {at: done[at] for at in done if at not in first}
+        if not others or not any(end > done.get(at, end) for at, end in first.items()):
+            return ends
+        start = read_start(self._options.files.start)
+        if start is None or any(start.offset.positions.get(at) != others[at] for at in others):
+            return ends
+        return {**ends, **others}
 
     def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
         if left is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions, Until
 from penstock.spark.program_progress import program_progress
 from penstock.spark.program_sink import ProgramSink
+from penstock.spark.program_start import start_offsets
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.rebuild import forget, is_forgetting
@@ -77,11 +78,13 @@ def start(  # noqa: PLR0913  # all but the program are by name
     limits: BatchLimits = DEFAULT_LIMITS,
     on_progress: Callable[[Progress], None] | None = None,
     parts: Parts = PARTS,
+    first: Sequence[str] = (),
 ) -> ProgramQuery:
     """Start a program, or continue it where its checkpoint is.
 
     A `bounded` one takes what its topics hold now, closes every window and ends, as
-    `until="end"` says; see `spark.program_options` for others.
+    `until="end"` says; see `spark.program_options` for others. What the topics of `first` hold is
+    read before anything of the others is.
     """
     if is_forgetting(Path(checkpoint)):
         forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
@@ -116,6 +119,8 @@ def start(  # noqa: PLR0913  # all but the program are by name
         limits=limits,
         tasks=available_cores(),
         until=lasts,
+        # As far as they are now: what comes later takes its turn.
+        first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
     )
     own = the_session().newSession()
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
@@ -178,7 +183,7 @@ def _ensure_start(files: JobFiles, log: Log, physical: Physical) -> None:
         (known.offset if left is None else left.at).require_same_topics(log)
         return
     topics = sorted({scan.stream.topic for scan in physical.scans})
-    positions = {place: bound.start for place, bound in log.snapshot(topics).items()}
+    positions = start_offsets(physical, log)
     ids = {name: log.topic(name).topic_id for name in topics}
     write_start(files.start, Start(ProgramOffset(positions, ids)))
 

@@ -32,11 +32,15 @@ class Listed:
 class Followed:
     """Rows as they come, until the iterator ends or nobody asks any more.
 
-    None says that there is nothing for the moment.
+    None says that there is nothing for the moment. Where there are `keys`, places of columns, a
+    row takes the place of the one before it with the same. `offsets` are, at any time, the next
+    ones of what the rows so far reflect.
     """
 
     columns: tuple[str, ...]
     rows: Iterator[Cells | None]
+    keys: tuple[int, ...] = ()
+    offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 Answer: TypeAlias = Told | Listed | Followed

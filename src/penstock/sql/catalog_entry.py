@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from penstock.errors import SqlError
 
-EntryKind: TypeAlias = Literal["stream", "table", "type", "query"]
+EntryKind: TypeAlias = Literal["stream", "table", "type", "function", "query", "setting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,9 @@ class CatalogEntry:
 
     `statements` are in canonical form: the one that made it, and those that altered it.
     `number` orders entries: each was made when all before it were there. `settings` are those
-    that held then, and `query` is the id of the query that fills it, if there is one.
+    that held then, and `query` is the id of the query that fills it, if there is one, which
+    does not run while it is `paused`. `starts` are the offsets at which it begins, by topic,
+    where it was told to begin with what comes after it.
     """
 
     kind: EntryKind
@@ -30,6 +32,8 @@ class CatalogEntry:
     value_format: str = ""
     query: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    paused: bool = False
+    starts: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -49,6 +53,8 @@ class CatalogEntry:
             "value_format": self.value_format,
             "query": self.query,
             "settings": dict(self.settings),
+            "paused": self.paused,
+            **({"starts": dict(self.starts)} if self.starts else {}),
         }
         return json.dumps(told, ensure_ascii=False, sort_keys=True).encode()
 

@@ -46,6 +46,11 @@ class CatalogStore:
         self._catch_up()
         return tuple(sorted(self._entries.values(), key=lambda entry: entry.number))
 
+    @property
+    def reached(self) -> int:
+        """How many records were read: it never gets less, whatever is deleted."""
+        return self._read_to
+
     def change(
         self, decide: Callable[[tuple[CatalogEntry, ...]], tuple[Answer, Sequence[Change]]]
     ) -> Answer:

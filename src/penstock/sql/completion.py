@@ -12,6 +12,7 @@ def known_words(definitions: Definitions) -> tuple[str, ...]:
     sources = list(definitions.catalog)
     columns = {column.name for source in sources for column in source.columns}
     names = {source.name for source in sources} | set(definitions.catalog.types)
+    names |= set(definitions.catalog.functions)
     return tuple(sorted({*keywords(), *function_names(), *names, *columns, *definitions.queries}))
 
 

@@ -6,31 +6,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from penstock.errors import SqlError, did_you_mean
+from penstock.errors import SqlError
+from penstock.front.sql.file_source import with_columns
 from penstock.front.sql.format import format_statement
 from penstock.front.sql.source import SqlSource
-from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.statement import Done, Outcome, Started
-from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_statement import (
     AlterSource,
     Control,
     CreateAs,
+    CreateFunction,
     CreateSource,
     CreateType,
     DropNamed,
     DropSource,
     InsertSelect,
+    SetProperty,
 )
 from penstock.log.port import Log
+from penstock.schema.codec.schemas import Schemas
 from penstock.sql.answer import Told
 from penstock.sql.catalog_entry import CatalogEntry
 from penstock.sql.catalog_store import CatalogStore, Change
-from penstock.sql.definitions import Definitions, query_id, replayed, with_settings
+from penstock.sql.connector import no_connector
+from penstock.sql.controlling import controlled
+from penstock.sql.definitions import Definitions, copied, extended, query_id, with_settings
+from penstock.sql.function_definition import function_created, function_dropped
 from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.plain_statement import plain_statement
-from penstock.sql.source_statement import source_statement
+from penstock.sql.query_start import latest_starts
+from penstock.sql.registering import register, register_missing
 from penstock.sql.topics import drop_topic, ensure_result_topic, ensure_source_topic
+from penstock.sql.type_definition import type_created, type_dropped, type_replaced
 
 Defining: TypeAlias = (
     CreateSource
@@ -38,9 +45,11 @@ Defining: TypeAlias = (
     | AlterSource
     | DropSource
     | CreateType
+    | CreateFunction
     | DropNamed
     | InsertSelect
     | Control
+    | SetProperty
 )
 DEFINING = (
     CreateSource,
@@ -48,6 +57,7 @@ DEFINING = (
     AlterSource,
     DropSource,
     CreateType,
+    CreateFunction,
     DropNamed,
     InsertSelect,
     Control,
@@ -64,8 +74,9 @@ class _Decided:
 class Definer:
     """The catalog of a home: what it holds now, and how it is changed."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, schemas: Schemas | None = None) -> None:
         self._log = log
+        self._schemas = schemas
         self._store = CatalogStore(log)
         self._known: Definitions | None = None
 
@@ -77,30 +88,32 @@ class Definer:
         """Carry out a statement, all or nothing."""
 
         def decide(entries: tuple[CatalogEntry, ...]) -> tuple[_Decided, tuple[Change, ...]]:
-            decided = self._decided(statement, self._current(entries), settings)
+            # Tried on a copy: it may not be written, or somebody may be quicker.
+            scratch = copied(self._current(entries))
+            decided = self._decided(statement, scratch, settings)
             return decided, decided.changes
 
-        try:
-            decided = self._store.change(decide)
-        finally:
-            # What was tried on it may not have been written.
-            self._known = None
+        decided = self._store.change(decide)
         return Told(decided.words, decided.notes)
+
+    def replace_type(self, statement: CreateType, settings: Mapping[str, str]) -> Told:
+        """Put a type in the place of the one of its name."""
+        words = self._store.change(
+            lambda entries: type_replaced(statement, self._current(entries), settings)
+        )
+        return Told(words)
 
     def close(self) -> None:
         """Let go of the catalog."""
         self._store.close()
 
     def _current(self, entries: tuple[CatalogEntry, ...]) -> Definitions:
-        if self._known is None or self._known.entries != entries:
-            self._known = replayed(entries)
+        self._known = extended(self._known, entries, self._store.reached, self._schemas)
         return self._known
 
     def _decided(
         self, statement: Defining, known: Definitions, settings: Mapping[str, str]
     ) -> _Decided:
-        # Decided twice where somebody was quicker: never on what a first try has changed.
-        self._known = None
         with_settings(known.catalog, settings)
         match statement:
             case CreateSource() | AlterSource():
@@ -109,10 +122,12 @@ class Definer:
                 return self._query(statement, known, settings)
             case DropSource():
                 return self._dropped(statement, known)
-            case CreateType() | DropNamed():
-                return _typed(statement, known, settings)
+            case SetProperty():
+                return _system_setting(statement, known)
             case Control():
-                return controlled(statement, known)
+                return _Decided(*controlled(statement, known))
+            case _:
+                return _decided_name(statement, known, settings)
 
     def _source(
         self,
@@ -134,6 +149,7 @@ class Definer:
         else:
             texts = (format_statement(plain_statement(said)),)
             ensure_source_topic(self._log, made, said)
+            register_missing(made)
         number = known.next_number if old is None else old.number
         return _Decided(done.words, (_entry_of(made, number, texts, settings),))
 
@@ -145,18 +161,22 @@ class Definer:
             return _Decided(_done(started).words)
         old = known.entry(f"source:{started.writes.name}")
         number = known.next_number if old is None else old.number
+        # Columns that a file has now are those of the query for good.
+        said = with_columns(said, known.catalog, said.source)
         text = (format_statement(plain_statement(said)),)
+        register(started.writes)
         ensure_result_topic(self._log, started)
+        starts = latest_starts(started, self._log)
         if isinstance(said, InsertSelect):
-            id_ = _wanted_id(said) or query_id(started, known.next_number)
+            id_ = _wanted_id(said, known) or query_id(started, known.next_number)
             entry = CatalogEntry(
                 "query", id_, known.next_number, text, query=id_, settings=dict(settings)
             )
-            return _Decided(f"query {id_} created", (entry,), notes)
+            return _Decided(f"query {id_} created", (replace(entry, starts=starts),), notes)
         id_ = old.query if old is not None and old.query else query_id(started, known.next_number)
         entry = _entry_of(started.writes, number, text, settings)
         words = f"{said.kind} {started.writes.name} created by query {id_}"
-        return _Decided(words, (replace(entry, query=id_),), notes)
+        return _Decided(words, (replace(entry, query=id_, starts=starts),), notes)
 
     def _dropped(self, statement: DropSource, known: Definitions) -> _Decided:
         source = known.catalog.get(statement.name.text)
@@ -172,57 +192,30 @@ class Definer:
         return _Decided(done.words, gone, notes)
 
 
-def controlled(statement: Control, known: Definitions) -> _Decided:
-    """Let a query be no part of the catalog; what it wrote stays, as a source without a query."""
-    if statement.verb != "terminate":
-        fact = f"a query cannot be told to {statement.verb} here"
-        raise SqlError(
-            "SQL_UNSUPPORTED",
-            statement.source.shown(fact, statement.span),
-            hint="Stop its process, and start it again: it goes on from where it was.",
-        )
-    wanted = list(known.queries)
-    if statement.query is not None:
-        wanted = [found_query(statement.query, known, statement.source).id]
-    changes: list[Change] = []
-    for id_ in wanted:
-        if known.entry(f"query:{id_}") is not None:
-            changes.append(f"query:{id_}")
-            continue
-        source = known.queries[id_].writes
-        entry = known.entry(f"source:{source.name}")
-        assert entry is not None
-        changes.append(replace(entry, statements=(source_statement(source),), query=""))
-    words = "no query runs" if not wanted else f"query {', '.join(wanted)} terminated"
-    return _Decided(words, tuple(changes))
-
-
-def found_query(name: Name, known: Definitions, text: SourceText) -> Started:
-    """Give a query by its id; one that is not there is named with a suggestion."""
-    found = known.queries.get(name.text)
-    if found is None:
-        fact = f'there is no query "{name.text}"'
-        raise SqlError(
-            "SQL_QUERY_MISSING",
-            text.shown(fact, name.span),
-            hint=did_you_mean(name.text, known.queries) or "SHOW QUERIES lists those there are.",
-        )
-    return found
-
-
-def _typed(
-    statement: CreateType | DropNamed, known: Definitions, settings: Mapping[str, str]
+def _decided_name(
+    statement: CreateType | CreateFunction | DropNamed,
+    known: Definitions,
+    settings: Mapping[str, str],
 ) -> _Decided:
-    name = statement.name.text
-    before = known.catalog.types.get(name)
-    done = _done(known.session.execute(statement))
-    if isinstance(statement, DropNamed):
-        return _Decided(done.words, () if before is None else (f"type:{name}",))
-    if before is not None:
-        return _Decided(f"type {name} exists already")
-    text = (format_statement(plain_statement(statement)),)
-    entry = CatalogEntry("type", name, known.next_number, text, settings=dict(settings))
-    return _Decided(done.words, (entry,))
+    match statement:
+        case CreateFunction():
+            return _Decided(*function_created(statement, known, settings))
+        case DropNamed(what="function"):
+            return _Decided(*function_dropped(statement, known))
+        case DropNamed(what="connector"):
+            raise no_connector(statement)
+        case DropNamed():
+            return _Decided(*type_dropped(statement, known))
+        case CreateType():
+            return _Decided(*type_created(statement, known, settings))
+
+
+def _system_setting(statement: SetProperty, known: Definitions) -> _Decided:
+    name, value = statement.name, statement.value
+    old = known.entry(f"setting:{name}")
+    number = known.next_number if old is None else old.number
+    entry = CatalogEntry("setting", name, number, (), settings={name: value})
+    return _Decided(f"{name} set to {value} for all sessions", (entry,))
 
 
 def _entry_of(
@@ -240,10 +233,19 @@ def _entry_of(
     )
 
 
-def _wanted_id(statement: InsertSelect) -> str:
+def _wanted_id(statement: InsertSelect, known: Definitions) -> str:
+    """Give the id that a statement asks for; one that another query has is refused."""
     for item in statement.properties:
         if item.name.upper() == "QUERY_ID":
-            return str(getattr(item.value, "value", getattr(item.value, "text", "")))
+            wanted = str(getattr(item.value, "value", getattr(item.value, "text", "")))
+            if wanted.upper() in known.queries:
+                fact = f'there is a query "{wanted.upper()}" already'
+                raise SqlError(
+                    "SQL_QUERY_EXISTS",
+                    statement.source.shown(fact, item.span),
+                    hint="Give another id, or leave it out.",
+                )
+            return wanted.upper()
     return ""
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.parse import parse_statement
 from penstock.front.sql.statement import Outcome, Session, Started
+from penstock.schema.codec.schemas import Schemas
 from penstock.sql.catalog_entry import CatalogEntry
+from penstock.sql.named_files import NamedFiles
+from penstock.sql.query_start import with_starts
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -20,8 +24,11 @@ class Definitions:
     """What the entries of a catalog amount to: names, and the queries that run on."""
 
     entries: tuple[CatalogEntry, ...]
-    session: Session = field(default_factory=lambda: Session(Catalog()))
+    session: Session = field(default_factory=lambda: Session(Catalog(files=NamedFiles())))
     queries: dict[str, Started] = field(default_factory=dict)
+    paused: set[str] = field(default_factory=set)
+    reached: int = 0
+    """How many changes there have been: no number is given twice, though an entry be gone."""
 
     @property
     def catalog(self) -> Catalog:
@@ -31,7 +38,21 @@ class Definitions:
     @property
     def next_number(self) -> int:
         """The number of the next entry."""
-        return max((entry.number for entry in self.entries), default=-1) + 1
+        return max([self.reached, *(entry.number + 1 for entry in self.entries)])
+
+    @property
+    def system_settings(self) -> dict[str, str]:
+        """The settings that hold for all sessions."""
+        return {
+            entry.name: entry.settings[entry.name]
+            for entry in self.entries
+            if entry.kind == "setting"
+        }
+
+    @property
+    def runnable(self) -> tuple[Started, ...]:
+        """The queries that are to run."""
+        return tuple(query for id_, query in self.queries.items() if id_ not in self.paused)
 
     def entry(self, key: str) -> CatalogEntry | None:
         """Give an entry by its key."""
@@ -46,31 +67,91 @@ class Definitions:
         return tuple(
             id_
             for id_, query in self.queries.items()
-            if source in {read.name for read in query.reads}
+            if source in {read.part_of or read.name for read in query.reads}
         )
 
 
-def replayed(entries: Sequence[CatalogEntry]) -> Definitions:
+def replayed(
+    entries: Sequence[CatalogEntry], reached: int = 0, schemas: Schemas | None = None
+) -> Definitions:
     """Carry out all entries; one that was replaced may need those that were made after it."""
+    made = Definitions(tuple(entries), reached=reached)
+    made.catalog.schemas = schemas
+    _replay_all(entries, made)
+    return made
+
+
+def replayed_partly(entries: Sequence[CatalogEntry], schemas: Schemas | None) -> Definitions:
+    """Carry out the entries that can be without those that are not given."""
     made = Definitions(tuple(entries))
+    made.catalog.schemas = schemas
+    _replay_pending(entries, made)
+    made.catalog.settings.clear()
+    return made
+
+
+def extended(
+    known: Definitions | None,
+    entries: Sequence[CatalogEntry],
+    reached: int,
+    schemas: Schemas | None = None,
+) -> Definitions:
+    """Give the definitions of entries; where others were known and only some came, with those."""
+    before = () if known is None else known.entries
+    if known is None or before != tuple(entries[: len(before)]):
+        return replayed(entries, reached, schemas)
+    if len(entries) == len(before) and reached == known.reached:
+        return known
+    made = copied(known)
+    made.entries, made.reached = tuple(entries), reached
+    _replay_all(entries[len(before) :], made)
+    return made
+
+
+def copied(known: Definitions) -> Definitions:
+    """Give definitions that can be changed without the others."""
+    catalog = Catalog()
+    for item in fields(Catalog):
+        held: Any = getattr(known.catalog, item.name)
+        setattr(catalog, item.name, _copy_of(held))
+    return Definitions(
+        known.entries, Session(catalog), dict(known.queries), set(known.paused), known.reached
+    )
+
+
+def _copy_of(held: Any) -> Any:  # noqa: ANN401  # what a catalog holds: names to values, or sets
+    if isinstance(held, dict):
+        return {name: set(it) if isinstance(it, set) else it for name, it in held.items()}
+    return held
+
+
+def _replay_all(entries: Sequence[CatalogEntry], made: Definitions) -> None:
+    refusals = _replay_pending(entries, made)
+    if refusals:
+        first, why = refusals[0]
+        raise SqlError(
+            "SQL_CATALOG",
+            f'{first.kind} "{first.name}" of the catalog cannot be made again: {why.fact}',
+            hint="It was made by another version of Penstock: delete its record, make it anew.",
+        ) from why
+    made.catalog.settings.clear()
+
+
+def _replay_pending(
+    entries: Sequence[CatalogEntry], made: Definitions
+) -> list[tuple[CatalogEntry, SqlError]]:
+    """Carry out entries in an order that works; give those for which there is none."""
     waiting = list(entries)
-    while waiting:
+    while True:
         refusals: list[tuple[CatalogEntry, SqlError]] = []
         for entry in waiting:
             try:
                 _replay(entry, made)
             except SqlError as refusal:
                 refusals.append((entry, refusal))
-        if len(refusals) == len(waiting):
-            first, why = refusals[0]
-            raise SqlError(
-                "SQL_CATALOG",
-                f'{first.kind} "{first.name}" of the catalog cannot be made again: {why.fact}',
-                hint="It was made by another version of Penstock: delete its record, make it anew.",
-            ) from why
+        if len(refusals) in {0, len(waiting)}:
+            return refusals
         waiting = [entry for entry, _ in refusals]
-    made.catalog.settings.clear()
-    return made
 
 
 def named(started: Started, id_: str) -> Started:
@@ -97,4 +178,6 @@ def _replay(entry: CatalogEntry, made: Definitions) -> None:
         outcome = made.session.execute(parse_statement(text))
     if isinstance(outcome, Started):
         id_ = entry.query or entry.name
-        made.queries[id_] = named(outcome, id_)
+        made.queries[id_] = with_starts(named(outcome, id_), entry.starts)
+        if entry.paused:
+            made.paused.add(id_)

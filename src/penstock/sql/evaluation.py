@@ -11,17 +11,33 @@ from penstock.kernel.arrival import needed_columns, taken_columns
 from penstock.kernel.batch import Arrival, Input, Memory, run_batch
 from penstock.kernel.changelog import fold_changelog, latest_by
 from penstock.kernel.columns import frame_schema
-from penstock.kernel.port import CONTROL, ORIGIN, PARTITION, START_OF_TIME, TAKEN, Frame, Time
+from penstock.kernel.port import (
+    CONTROL,
+    END_OF_TIME,
+    ORIGIN,
+    PARTITION,
+    START_OF_TIME,
+    TAKEN,
+    Counts,
+    Frame,
+    Time,
+)
 from penstock.kernel.program import Program
-from penstock.kernel.watermark import Watermarks
+from penstock.kernel.watermark import Place, Watermarks
 from penstock.log.port import Log, ReadLimit
 from penstock.log.record import OFFSET_COLUMN, TIMESTAMP_COLUMN, TopicPartition
 from penstock.model.physical import Physical, Scan
 from penstock.model.upsert_key import upsert_keys
+from penstock.sql.function_failure import refuse_failed
+
+NO_CLAIMS: Mapping[Place, int] = {}
 
 
 class Evaluation:
-    """Takes records of a log through a program and gives what it writes, piece by piece."""
+    """Takes records of a log through a program and gives what it writes, piece by piece.
+
+    Where somebody has `asked`, a row that makes a function of theirs fail is told, not parked.
+    """
 
     def __init__(
         self,
@@ -29,11 +45,15 @@ class Evaluation:
         log: Log,
         offsets: Mapping[TopicPartition, int],
         clock: Clock = SYSTEM_CLOCK,
+        *,
+        asked: bool = True,
     ) -> None:
         self._program = Program(physical)
+        self._asked = asked
         self._log = log
         self._clock = clock
         self.offsets = dict(offsets)
+        self.counts: dict[str, Counts] = {}
         now = clock.now()
         self.memory = Memory(Watermarks.start(physical.scans, now), Time(START_OF_TIME, now))
 
@@ -47,6 +67,16 @@ class Evaluation:
         for at, end in ends.items():
             while self.offsets[at] < end:
                 yield from self._step(at, end)
+
+    def finish(self) -> Iterator[Frame]:
+        """Let the input end where it was read to: nothing more is waited for."""
+        places = [
+            (scan.id, at.partition)
+            for scan in self.physical.scans
+            for at in (*self.offsets, TopicPartition(scan.stream.topic, 0))
+            if at.topic == scan.stream.topic
+        ]
+        yield from self._run((), dict.fromkeys(places, END_OF_TIME))
 
     def tick(self) -> Iterator[Frame]:
         """Let the clock be seen where something is due."""
@@ -70,7 +100,8 @@ class Evaluation:
 
     def _step(self, at: TopicPartition, end: int) -> Iterator[Frame]:
         scans = [scan for scan in self.physical.scans if scan.stream.topic == at.topic]
-        names = {name for scan in scans for name in needed_columns(scan)}
+        # The partition is known, and is no column of records.
+        names = {name for scan in scans for name in needed_columns(scan)} - {PARTITION}
         wanted = tuple(sorted({*names, OFFSET_COLUMN, TIMESTAMP_COLUMN}))
         limit = ReadLimit(stop=end, columns=wanted)
         chunk = self._log.read(at.topic, at.partition, self.offsets[at], limit)
@@ -79,10 +110,16 @@ class Evaluation:
         frame = pl.DataFrame(pl.from_arrow(chunk.rows))
         yield from self._run([_arrival(scan, at, frame) for scan in scans])
 
-    def _run(self, arrivals: list[Arrival] | tuple[()]) -> Iterator[Frame]:
-        given = Input(self._clock.now(), arrivals, bounded=False)
+    def _run(
+        self, arrivals: list[Arrival] | tuple[()], claims: Mapping[Place, int] = NO_CLAIMS
+    ) -> Iterator[Frame]:
+        given = Input(self._clock.now(), arrivals, claims, bounded=False)
         done = run_batch(self._program, self.memory, given)
         self.memory = done.memory
+        for step, counts in done.counts.items():
+            self.counts[step] = self.counts.get(step, Counts()) + counts
+        if self._asked:
+            refuse_failed(done.parcels)
         written = {output.id for output in self.physical.outputs}
         for parcel in done.parcels:
             if parcel.target in written:
@@ -91,7 +128,8 @@ class Evaluation:
 
 def _arrival(scan: Scan, at: TopicPartition, records: Frame) -> Arrival:
     rows = records.with_columns(
+        pl.col(TIMESTAMP_COLUMN).cast(pl.Int64),
         pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
         pl.lit(at.partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
-    ).drop(TIMESTAMP_COLUMN)
+    )
     return Arrival((scan.id, at.partition), rows.select(taken_columns(scan, rows)))

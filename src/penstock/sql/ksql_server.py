@@ -60,7 +60,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    kind = schema["type"]
+    kind: str = schema["type"]
     match kind:
         case "ARRAY":
             return f"ARRAY<{_type(schema['memberSchema'])}>"

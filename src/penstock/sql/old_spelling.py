@@ -1,7 +1,8 @@
-"""Statements of KSQL's first years, said as today's: their keys were named by `KEY`.
+"""Statements as they are meant: what they leave unsaid, and those of KSQL's first years.
 
-Then the key of a record was that of a column of its value, and a stream's key went along
-unseen. Today a key is a column of its own. The statements that relied on it mean what they did.
+Then a stream's key went along unseen. Today a key is a column of its own, and the statements that
+relied on it mean what they did. Where the columns are those of a registered schema, they are
+written down with the statement.
 """
 
 from __future__ import annotations
@@ -10,53 +11,47 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from penstock.errors import SqlError
+from penstock.front.sql.parse import parse_statement
 from penstock.front.sql.statement import Outcome, Session
 from penstock.front.sql.tree_expression import NullLiteral
-from penstock.front.sql.tree_query import Property, Select
-from penstock.front.sql.tree_statement import ColumnDefinition, CreateAs, CreateSource, Statement
-
-_BY_PLACE = ("DELIMITED", "KAFKA")
-"""Formats whose values are told apart by their place: a column cannot be taken out of them."""
-
+from penstock.front.sql.tree_query import Select
+from penstock.front.sql.tree_statement import CreateAs, CreateSource, Statement
+from penstock.sql.source_statement import source_statement
 
 Said = TypeVar("Said", bound=Statement)
+_KEYLESS = "the key is not selected: the records of the result have none"
 
 
 def resolved_as_said(statement: Said, session: Session) -> tuple[Outcome, Said, tuple[str, ...]]:
     """Carry out a statement; give what it was read as, and what is to be said of that."""
     said: Any = statement
-    if isinstance(said, CreateSource):
-        said = with_key_column(said)
+    before = session.catalog.get(said.name.text) if isinstance(said, CreateSource) else None
     try:
-        return session.execute(said), said, ()
+        outcome = session.execute(said)
     except SqlError as refusal:
         keyless = without_key(said, refusal) if isinstance(said, CreateAs) else None
         if keyless is None:
             raise
-        said = keyless
         try:
-            outcome = session.execute(said)
+            outcome = session.execute(keyless)
         except SqlError:
             raise refusal from None
-    return outcome, said, ("the key is not selected: the records of the result have none",)
+        given: Any = keyless
+        return outcome, given, (_KEYLESS,)
+    if isinstance(said, CreateSource) and session.catalog.get(said.name.text) is not before:
+        said = with_told_columns(said, session)
+    return outcome, said, ()
 
 
-def with_key_column(statement: CreateSource) -> CreateSource:
-    """Let the column that `KEY` names be the primary key of a table that has no other."""
-    named = [item for item in statement.properties if item.name.upper() == "KEY"]
-    if statement.kind != "table" or not named or not statement.columns:
+def with_told_columns(statement: CreateSource, session: Session) -> CreateSource:
+    """Let a statement say the columns that a registered schema told, which may change later."""
+    made = session.catalog.get(statement.name.text)
+    said = {column.name.text for column in statement.columns or ()}
+    if made is None or said >= {column.name for column in made.columns}:
         return statement
-    told = {item.name.upper(): str(_value(item)).upper() for item in statement.properties}
-    format_ = told.get("FORMAT", told.get("VALUE_FORMAT", ""))
-    key = str(_value(named[0])).strip("`")
-    keyed = any(column.role == "primary key" for column in statement.columns)
-    if keyed or format_ in _BY_PLACE:
-        return statement
-    return replace(
-        statement,
-        columns=tuple(_marked(column, key) for column in statement.columns),
-        properties=tuple(item for item in statement.properties if item not in named),
-    )
+    whole = parse_statement(source_statement(made))
+    assert isinstance(whole, CreateSource)
+    return replace(statement, columns=whole.columns, properties=whole.properties)
 
 
 def without_key(statement: CreateAs, refusal: SqlError) -> CreateAs | None:
@@ -71,12 +66,3 @@ def without_key(statement: CreateAs, refusal: SqlError) -> CreateAs | None:
         return None
     keyless = replace(body, partition_by=(NullLiteral(span=body.span),))
     return replace(statement, query=replace(statement.query, body=keyless))
-
-
-def _marked(column: ColumnDefinition, key: str) -> ColumnDefinition:
-    named = column.name.text in {key, key.upper()}
-    return replace(column, role="primary key") if named and column.role == "value" else column
-
-
-def _value(item: Property) -> Any:  # noqa: ANN401  # a literal of any type
-    return getattr(item.value, "value", getattr(item.value, "text", ""))

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from penstock.errors import SqlError
 from penstock.front.sql import tree_statement as tree
 from penstock.front.sql.format import format_statement
-from penstock.sql.definitions import Definitions, replayed, with_settings
+from penstock.sql.definitions import Definitions, replayed_partly, with_settings
 from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.plain_statement import Kept, plain_statement
 from penstock.sql.script import pieces_of, read_piece, script_text
@@ -46,7 +46,7 @@ def steps_to(directory: Path, known: Definitions) -> tuple[Step, ...]:
     wanted = list(_wanted(directory))
     keys = {_key(item.statement) for item in wanted}
     others = [entry for entry in known.entries if not {entry.key, *entry.statements} & keys]
-    scratch = replayed(others)
+    scratch = replayed_partly(others, known.catalog.schemas)
     steps: list[Step] = []
     while wanted:
         refusals: list[tuple[_Wanted, SqlError]] = []
@@ -59,7 +59,7 @@ def steps_to(directory: Path, known: Definitions) -> tuple[Step, ...]:
             item, why = refusals[0]
             raise _in_file(item.path, why)
         wanted = [item for item, _ in refusals]
-    left = [Step("leave", entry.key, entry.statements[-1]) for entry in others]
+    left = [Step("leave", entry.key, entry.statements[-1]) for entry in others if entry.statements]
     return (*steps, *left)
 
 
@@ -74,7 +74,7 @@ def _step(item: _Wanted, scratch: Definitions, known: Definitions) -> Step:
     if there[0].statements == (text,):
         return Step("keep", key, text)
     statement = item.statement
-    if isinstance(statement, tree.CreateSource | tree.CreateAs):
+    if isinstance(statement, tree.CreateSource | tree.CreateAs | tree.CreateFunction):
         statement = replace(statement, or_replace=True, if_not_exists=False)
     return Step("replace", key, text, statement, item.settings)
 
@@ -104,7 +104,13 @@ def _of_file(path: Path) -> Iterator[_Wanted]:
                 variables[statement.name.text.upper()] = statement.value
             case tree.SetProperty():
                 settings[statement.name] = statement.value
-            case tree.CreateSource() | tree.CreateAs() | tree.CreateType() | tree.InsertSelect():
+            case (
+                tree.CreateSource()
+                | tree.CreateAs()
+                | tree.CreateType()
+                | tree.CreateFunction()
+                | tree.InsertSelect()
+            ):
                 yield _Wanted(path, plain_statement(statement), tuple(sorted(settings.items())))
             case _:
                 fact = "this statement does not say what there is to be"
@@ -120,6 +126,8 @@ def _key(statement: Kept) -> str:
     match statement:
         case tree.CreateType():
             return f"type:{statement.name.text}"
+        case tree.CreateFunction():
+            return f"function:{statement.name.text.upper()}"
         case tree.InsertSelect():
             return format_statement(statement)
         case _:

@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from penstock.front.sql.asking import Asked
+from penstock.front.sql.pull_tree import Pulled
 from penstock.front.sql.rows import GONE
+from penstock.front.sql.source import SqlSource
 from penstock.kernel.port import WEIGHT, Frame
 from penstock.log.port import Log
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Settings
 from penstock.plan.planner import plan
+from penstock.spark.inputs import input_log
+from penstock.spark.program_start import start_offsets
 from penstock.sql.answer import Cells, Followed, Listed
 from penstock.sql.evaluation import Evaluation
-from penstock.sql.order import Sorting, sort_rows
-from penstock.sql.readable import readable
+from penstock.sql.kept_tables import KeptTables
+from penstock.sql.pulling import answered, scanned
 from penstock.sql.records import require_topic
+from penstock.sql.topics import ensure_side_topics
 
 _PATIENCE = 0.1
 _SETTINGS = Settings(buckets=1, parallelism=1)
 
 
-def pull(asked: Asked, log: Log, order: Sequence[Sorting] = ()) -> Listed:
-    """Answer from one instant of the log: of a table the rows that there are, of a stream all."""
+def pull(asked: Asked | Pulled, log: Log, tables: KeptTables | None = None) -> Listed:
+    """Answer from one instant of the log: of a table the rows that there are, of a stream all.
+
+    What `tables` keep at hand is read only as far as it has changed.
+    """
     names = tuple(column.name for column in asked.columns)
-    ends = _ends(asked, log)
-    evaluation = _evaluation(asked, log, {at: start for at, (start, _) in ends.items()})
-    frames = list(evaluation.read({at: end for at, (_, end) in ends.items()}))
-    if asked.table:
-        frame = evaluation.table(frames)
+    bounds = _bounds(asked.reads, log)
+    if isinstance(asked, Pulled):
+        frame = answered(asked, log, bounds, tables)
+    elif asked.steps is not None:
+        frame = answered(asked.steps, log, bounds, tables)
     else:
-        frame = pl.concat([evaluation.empty(), *frames], how="diagonal_relaxed")
-    rows = sort_rows(_cells(frame, names, gone=False), names, order)
-    return Listed(names, tuple(rows[: asked.limit]), {at: end for at, (_, end) in ends.items()})
+        frame = _in_order(scanned(asked.plan, log, bounds, table=asked.table), asked)
+    offsets = {at: end for at, (_, end) in bounds.items()}
+    return Listed(names, tuple(_cells(frame, names, gone=False)), offsets)
 
 
-def push(asked: Asked, log: Log, *, from_beginning: bool) -> Followed:
-    """Answer row by row: from the first record on, or from those that come from now on."""
+def _in_order(frame: Frame, asked: Asked) -> Frame:
+    """Give the first rows of those there are; a table's come in the order of its keys."""
+    if GONE in frame.columns:
+        frame = frame.filter(~pl.col(GONE).fill_null(value=False))
+    if asked.order:
+        frame = frame.sort(asked.order, maintain_order=True)
+    return frame if asked.limit is None else frame.head(asked.limit)
+
+
+def push(asked: Asked, log: Log) -> Followed:
+    """Answer row by row, from where the question begins to read."""
     names = tuple(column.name for column in asked.columns)
-    bounds = _ends(asked, log)
-    place = 0 if from_beginning else 1
-    tables = {source.topic for source in asked.reads if source.is_table}
-    offsets = {
-        # A table is looked up, whoever follows what is joined to it.
-        at: bound[0 if len(asked.reads) > 1 and at.topic in tables else place]
-        for at, bound in bounds.items()
-    }
-    evaluation = _evaluation(asked, log, offsets)
-    return Followed(names, _followed(evaluation, asked, log, names))
+    _bounds(asked.reads, log)
+    physical = plan(asked.plan, _SETTINGS)
+    log = input_log(log, physical)
+    evaluation = Evaluation(physical, log, start_offsets(physical, log))
+    keys = tuple(place for place, column in enumerate(asked.columns) if column.role == "key")
+    rows = _followed(evaluation, asked, log, names)
+    return Followed(names, rows, keys if asked.table else (), evaluation.offsets)
 
 
 def _followed(
@@ -57,7 +71,8 @@ def _followed(
 ) -> Iterator[Cells | None]:
     left = asked.limit
     while left is None or left > 0:
-        ends = {at: end for at, (_, end) in _ends(asked, log).items()}
+        ends = {at: end for at, (_, end) in _bounds(asked.reads, log).items()}
+        ends.update(_file_ends(evaluation, log))
         for frame in (*evaluation.read(ends), *evaluation.tick()):
             for cells in _cells(frame, names, gone=True)[:left]:
                 left = None if left is None else left - 1
@@ -68,16 +83,20 @@ def _followed(
         log.wait(evaluation.offsets, _PATIENCE)
 
 
-def _evaluation(asked: Asked, log: Log, offsets: Mapping[TopicPartition, int]) -> Evaluation:
-    return Evaluation(plan(readable(asked.plan), _SETTINGS), log, offsets)
+def _file_ends(evaluation: Evaluation, log: Log) -> dict[TopicPartition, int]:
+    scans = evaluation.physical.scans
+    files = [scan.stream.topic for scan in scans if scan.stream.files is not None]
+    return {at: bound.end for at, bound in log.snapshot(files).items()} if files else {}
 
 
-def _ends(asked: Asked, log: Log) -> dict[TopicPartition, tuple[int, int]]:
+def _bounds(reads: Sequence[SqlSource], log: Log) -> dict[TopicPartition, tuple[int, int]]:
     """Give the bounds of all partitions: those of tables first, so that joins find their rows."""
-    for source in asked.reads:
-        require_topic(log, source.topic)
-    tables = {source.topic for source in asked.reads if source.is_table}
-    bounds = log.snapshot(sorted({source.topic for source in asked.reads}))
+    ensure_side_topics(log, reads)
+    for source in reads:
+        if not source.side:
+            require_topic(log, source.topic)
+    tables = {source.topic for source in reads if source.is_table}
+    bounds = log.snapshot(sorted({source.topic for source in reads}))
     ordered = sorted(bounds, key=lambda at: (at.topic not in tables, at))
     return {TopicPartition(*at): (bounds[at].start, bounds[at].end) for at in ordered}
 

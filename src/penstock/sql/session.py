@@ -2,54 +2,63 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from penstock.config import load_settings
 from penstock.errors import SqlError
 from penstock.front.sql import tree_statement as tree
 from penstock.front.sql.asking import Asked
 from penstock.front.sql.assertion import Expected
 from penstock.front.sql.insert import Inserted
+from penstock.front.sql.pull_tree import Pulled
 from penstock.front.sql.statement import Outcome, Started
 from penstock.front.sql.tree import Name
 from penstock.log.open import open_log
-from penstock.model.physical import Settings
-from penstock.plan.explain import explain
+from penstock.schema.home_schemas import HomeSchemas
 from penstock.sql.answer import Answer, Told
-from penstock.sql.defining import DEFINING, Definer, found_query
-from penstock.sql.definitions import Definitions, replayed, with_settings
-from penstock.sql.order import without_order
-from penstock.sql.printing import printed
+from penstock.sql.asserting import Asserting
+from penstock.sql.connector import no_connector
+from penstock.sql.controlling import found_query
+from penstock.sql.defining import DEFINING, Definer, Defining
+from penstock.sql.definitions import Definitions, copied, with_settings
+from penstock.sql.placing import placed_in
 from penstock.sql.project import Step
-from penstock.sql.question import pull, push
-from penstock.sql.readable import readable
-from penstock.sql.records import check_expected, insert
-from penstock.sql.running import Running, catch_up
+from penstock.sql.query_place import forget_query
 from penstock.sql.script import pieces_of, read_piece, script_text
+from penstock.sql.setting import check_setting
 from penstock.sql.showing import View, described, show
 
+if TYPE_CHECKING:
+    from penstock.sql.kept_tables import KeptTables
+    from penstock.sql.running import Running
+
 _DEEPEST = 16
-_PAUSE = 0.05
+_SETTLING = 3.0
+"""Seconds that an answer waits for queries which run here to have read what there is."""
 
 
 class SqlSession:
     """Carries out statements; with `here` the queries of the catalog run in this process.
 
     Without, they are only written down, and run by whoever runs the catalog's queries. Settings
-    and variables are those of the session, all else is seen by every process.
+    and variables are those of the session, all else is seen by every process. What evaluates
+    rows is loaded by the first statement that needs it, since that takes longer than most.
     """
 
     def __init__(self, home: Path, *, here: bool = False) -> None:
         self._home = home
         self._here = here
         self._log = open_log(home)
-        self._definer = Definer(self._log)
-        self._running = Running(home)
-        self._asserted: dict[str, int] = {}
+        self._schemas = HomeSchemas(home.absolute(), load_settings().registry_url)
+        self._definer = Definer(self._log, self._schemas)
+        self._running: Running | None = None
+        self._asserting = Asserting(self._log)
         self._depth = 0
+        self._kept: KeptTables | None = None
         self.settings: dict[str, str] = {}
         self.variables: dict[str, str] = {}
 
@@ -63,10 +72,16 @@ class SqlSession:
         if isinstance(statement, tree.RunScript):
             yield from self._script(statement)
             return
+        with placed_in(statement):
+            yield from self._answers(statement)
+
+    def _answers(self, statement: tree.Statement) -> Iterator[Answer]:
         if isinstance(statement, DEFINING):
-            yield self._definer.define(statement, self.settings)
+            yield self._define(statement, self.effective_settings())
             return
         carry_out = _STATEMENTS.get(type(statement))
+        if isinstance(statement, tree.CreateConnector):
+            raise no_connector(statement)
         if carry_out is None:
             fact = "this statement cannot be run here"
             raise SqlError("SQL_UNSUPPORTED", statement.source.shown(fact, statement.span))
@@ -75,27 +90,52 @@ class SqlSession:
     def apply(self, steps: Sequence[Step]) -> Iterator[Told]:
         """Do what is to be done for a project."""
         for step in steps:
-            if step.statement is not None:
-                yield self._definer.define(step.statement, dict(step.settings))
+            settings = dict(step.settings)
+            if step.does == "replace" and isinstance(step.statement, tree.CreateType):
+                yield self._definer.replace_type(step.statement, settings)
+            elif step.statement is not None:
+                yield self._define(step.statement, settings)
 
     def definitions(self) -> Definitions:
         """Give the catalog as it is."""
         return self._definer.definitions()
 
+    def effective_settings(self) -> dict[str, str]:
+        """Give the settings of all sessions, and over them those of this one."""
+        return {**self.definitions().system_settings, **self.settings}
+
     def catch_up(self) -> None:
         """Let the queries that run here read all that there is."""
-        if self._here:
-            catch_up(self._home, list(self.definitions().queries.values()))
+        # One that has failed here was told of, and must not fail every answer.
+        failed = {} if self._running is None else self._running.failures()
+        runnable = self.definitions().runnable if self._here else ()
+        queries = [query for query in runnable if query.id not in failed]
+        if not queries:
+            return
+        from penstock.sql.running import catch_up  # noqa: PLC0415  # the kernel
+
+        catch_up(self._home, queries)
+        if self._running is not None:
+            self._running.settle(self._log, _SETTLING)
 
     def follow_queries(self) -> Mapping[str, BaseException]:
         """Let the queries run here from now on; give why some of them have ended."""
-        if self._here:
-            self._running.follow(self.definitions().queries.values())
+        if not self._here:
+            return {}
+        queries = self.definitions().runnable
+        if self._running is None:
+            if not queries:
+                return {}
+            from penstock.sql.running import Running  # noqa: PLC0415  # the kernel
+
+            self._running = Running(self._home)
+        self._running.follow(queries)
         return self._running.failures()
 
     def close(self) -> None:
         """End what runs here, and let go of the log."""
-        self._running.stop()
+        if self._running is not None:
+            self._running.stop()
         self._definer.close()
         self._log.close()
 
@@ -112,18 +152,28 @@ class SqlSession:
 
     def ask(self, statement: tree.QueryStatement) -> Answer:
         """Answer SELECT."""
-        plain, order = without_order(statement)
-        asked = self._resolved(plain)
-        assert isinstance(asked, Asked)
-        _refuse_start(statement, pull=asked.pull)
-        if asked.pull:
+        from penstock.sql.question import pull, push  # noqa: PLC0415  # the kernel
+
+        asked = self._resolved(statement)
+        assert isinstance(asked, Asked | Pulled)
+        if isinstance(asked, Pulled) or asked.pull:
             self.catch_up()
-            return pull(asked, self._log, order)
+            return pull(asked, self._log, self._tables())
         self.follow_queries()
-        return push(asked, self._log, from_beginning=self._from_beginning(statement))
+        return push(asked, self._log)
+
+    def _tables(self) -> KeptTables:
+        """Give the tables that questions were asked of before."""
+        if self._kept is None:
+            from penstock.sql.kept_tables import KeptTables  # noqa: PLC0415  # the kernel
+
+            self._kept = KeptTables()
+        return self._kept
 
     def insert(self, statement: tree.InsertValues) -> Answer:
         """Write rows."""
+        from penstock.sql.records import insert  # noqa: PLC0415  # polars
+
         outcome = self._resolved(statement)
         assert isinstance(outcome, Inserted)
         count = insert(self._log, outcome)
@@ -141,34 +191,55 @@ class SqlSession:
 
     def print(self, statement: tree.Print) -> Answer:
         """Show the records of a topic."""
+        from penstock.sql.printing import printed  # noqa: PLC0415  # polars
+
         self.catch_up()
         return printed(statement, self._log)
 
     def explain(self, statement: tree.Explain) -> Answer:
         """Say what a query means, and what is run."""
+        from penstock.sql.explaining import (  # noqa: PLC0415  # the planner
+            analyzed,
+            answered,
+            explained,
+        )
+        from penstock.sql.explaining_pull import explained_pull  # noqa: PLC0415  # the planner
+
+        outcome = self._explainable(statement)
+        if isinstance(outcome, Pulled):
+            text = explained_pull(outcome)
+            return Told(f"{text}\n\n{answered(outcome, self._log)}" if statement.analyze else text)
+        if statement.analyze:
+            return Told(analyzed(outcome.plan, outcome.reads, self._log))
+        return Told(explained(outcome.plan))
+
+    def _explainable(self, statement: tree.Explain) -> Started | Asked | Pulled:
         target = statement.target
         if isinstance(target, Name):
-            plan = found_query(target, self.definitions(), statement.source).plan
-        else:
-            outcome = self._resolved(target)
-            if not isinstance(outcome, Started | Asked):
-                fact = "only a query can be explained"
-                raise SqlError(
-                    "SQL_UNSUPPORTED",
-                    statement.source.shown(fact, statement.span),
-                    hint="Give a SELECT, a CREATE ... AS SELECT, or the id of a query.",
-                )
-            plan = outcome.plan
-        return Told(explain(readable(plan), Settings(), "all"))
+            return found_query(target, self.definitions(), statement.source)
+        queries = tree.QueryStatement | tree.CreateAs | tree.InsertSelect
+        outcome = self._resolved(target) if isinstance(target, queries) else None
+        if isinstance(outcome, Started | Asked | Pulled):
+            return outcome
+        raise SqlError(
+            "SQL_UNSUPPORTED",
+            statement.source.shown("only a query can be explained", statement.span),
+            hint="Give a SELECT, a CREATE ... AS SELECT, or the id of a query.",
+        )
 
     def set(self, statement: tree.SetProperty) -> Answer:
-        """Remember a setting for this session."""
+        """Remember a setting for this session, or for all of them."""
+        notes = check_setting(statement)
+        if statement.system:
+            told = self._definer.define(statement, {})
+            return Told(told.words, notes)
         self.settings[statement.name] = statement.value
-        return Told(f"{statement.name} set to {statement.value}")
+        return Told(f"{statement.name} set to {statement.value}", notes)
 
     def unset(self, statement: tree.UnsetProperty) -> Answer:
         """Forget a setting."""
-        self.settings.pop(statement.name, None)
+        if self.settings.pop(statement.name, None) is None:
+            return Told(f"{statement.name} was not set in this session")
         return Told(f"{statement.name} unset")
 
     def define(self, statement: tree.Define) -> Answer:
@@ -191,27 +262,34 @@ class SqlSession:
         expected = self._resolved(statement)
         assert isinstance(expected, Expected)
         self.catch_up()
-        place = self._asserted.get(expected.source.name, 0)
-        check_expected(self._log, expected, place)
-        self._asserted[expected.source.name] = place + 1
-        return Told(f"record {place} of {expected.source.name} is as asserted")
+        return Told(self._asserting.values(expected))
 
     def assert_topic(self, statement: tree.AssertTopic) -> Answer:
         """Refuse where a topic is not there, or is though it must not be."""
-        patience = 0.0 if statement.timeout is None else statement.timeout.delta.total_seconds()
-        deadline = time.monotonic() + patience
-        while (statement.topic in self._log.topics()) != statement.exists:
-            if time.monotonic() >= deadline:
-                found = "does not exist" if statement.exists else "exists"
-                fact = f'topic "{statement.topic}" {found}'
-                raise SqlError("SQL_ASSERT", statement.source.shown(fact, statement.span))
-            time.sleep(_PAUSE)
-        wanted = {item.name.upper(): item.value for item in statement.properties}
-        number = getattr(wanted.get("PARTITIONS"), "value", None)
-        if statement.exists and number not in {None, self._log.topic(statement.topic).partitions}:
-            fact = f'topic "{statement.topic}" has another number of partitions than {number}'
-            raise SqlError("SQL_ASSERT", statement.source.shown(fact, statement.span))
-        return Told(f"topic {statement.topic} is as asserted")
+        return Told(self._asserting.topic(statement))
+
+    def assert_schema(self, statement: tree.AssertSchema) -> Answer:
+        """Refuse where a schema is not registered, or is though it must not be."""
+        from penstock.sql.registering import check_schema  # noqa: PLC0415  # Arrow
+
+        return Told(check_schema(statement, self._schemas))
+
+    def _define(self, statement: Defining, settings: Mapping[str, str]) -> Told:
+        before = set(self.definitions().queries)
+        told = self._definer.define(statement, settings)
+        after = self.definitions().queries
+        for id_ in before - after.keys():
+            if self._running is not None:
+                self._running.follow(self.definitions().runnable)
+            forget_query(self._home, id_)
+        started = after.keys() - before
+        return replace(told, notes=(*told.notes, *(self._runs(id_) for id_ in sorted(started))))
+
+    def _runs(self, id_: str) -> str:
+        """Tell what becomes of a new query."""
+        if self._here:
+            return f"{id_} runs here as long as this does; `penstock sql run` keeps it running"
+        return f"`penstock sql run` runs {id_}, on Spark; `penstock sql run --here` without"
 
     def _script(self, statement: tree.RunScript) -> Iterator[Answer]:
         if self._depth == _DEEPEST:
@@ -226,30 +304,12 @@ class SqlSession:
 
     def _resolved(self, statement: tree.Statement) -> Outcome:
         """Resolve a statement on a copy of the catalog, which stays as it is."""
-        scratch = replayed(self.definitions().entries)
-        with_settings(scratch.catalog, self.settings)
+        scratch = copied(self.definitions())
+        with_settings(scratch.catalog, self.effective_settings())
         return scratch.session.execute(statement)
 
     def _view(self) -> View:
-        return View(self.definitions(), self._log, self.settings, self.variables)
-
-    def _from_beginning(self, statement: tree.QueryStatement) -> bool:
-        start = statement.query.start
-        if start is not None:
-            return start.at == "beginning"
-        return self.settings.get("auto.offset.reset", "latest").lower() == "earliest"
-
-
-def _refuse_start(statement: tree.QueryStatement, *, pull: bool) -> None:
-    """Refuse to begin where no query can yet; it must not begin elsewhere instead."""
-    start = statement.query.start
-    if start is None or start.at == "beginning" or (start.at == "latest" and not pull):
-        return
-    raise SqlError(
-        "SQL_UNSUPPORTED",
-        statement.source.shown("a query cannot begin there yet", start.span),
-        hint="Begin FROM BEGINNING, or FROM LATEST with EMIT CHANGES.",
-    )
+        return View(self._home, self.definitions(), self._log, self.settings, self.variables)
 
 
 _CarryOut: TypeAlias = Callable[[SqlSession, Any], Answer]
@@ -267,4 +327,5 @@ _STATEMENTS: Mapping[type, _CarryOut] = {
     tree.AssertSource: SqlSession.assert_source,
     tree.AssertValues: SqlSession.assert_values,
     tree.AssertTopic: SqlSession.assert_topic,
+    tree.AssertSchema: SqlSession.assert_schema,
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from penstock.front.sql.format_name import format_name, format_text
-from penstock.front.sql.source import SourceColumn, SqlSource
+from penstock.front.sql.source import RecordFormat, SourceColumn, SqlSource
 from penstock.front.sql.tree import Name
 from penstock.front.sql.types import type_text
 
@@ -35,9 +37,7 @@ def _properties(source: SqlSource) -> dict[str, str]:
         "KEY_FORMAT": format_text(key.name),
         "VALUE_FORMAT": format_text(value.name),
     }
-    for part, format_ in (("KEY", key), ("VALUE", value)):
-        if format_.name == "DELIMITED" and format_.delimiter != ",":
-            told[f"{part}_DELIMITER"] = format_text(format_.delimiter)
+    told |= {**_of_part("KEY", key), **_of_part("VALUE", value)}
     if len(source.values) == 1 and value.name in _UNWRAPPED:
         told["WRAP_SINGLE_VALUE"] = str(value.wrapped).upper()
     if source.partitions is not None:
@@ -48,7 +48,24 @@ def _properties(source: SqlSource) -> dict[str, str]:
             told["TIMESTAMP_FORMAT"] = format_text(source.event_time.pattern)
     if source.window is not None:
         told["WINDOW_TYPE"] = format_text(source.window.kind.upper())
-        if source.window.size is not None:
-            millis = round(source.window.size.total_seconds() * 1000)
-            told["WINDOW_SIZE"] = format_text(f"{millis} MILLISECONDS")
+        told |= _span("WINDOW_SIZE", source.window.size)
+    return {**told, **_span("LATENESS", source.lateness), **_span("IDLE", source.idle)}
+
+
+def _span(name: str, span: timedelta | None) -> dict[str, str]:
+    if span is None:
+        return {}
+    return {name: format_text(f"{span // timedelta(milliseconds=1)} MILLISECONDS")}
+
+
+def _of_part(part: str, how: RecordFormat) -> dict[str, str]:
+    told: dict[str, str] = {}
+    if how.name == "DELIMITED" and how.delimiter != ",":
+        told[f"{part}_DELIMITER"] = format_text(how.delimiter)
+    if how.nulls:
+        told[f"{part}_PROTOBUF_NULLABLE_REPRESENTATION"] = format_text(how.nulls)
+    if how.subject is not None and how.subject.schema_id is not None:
+        told[f"{part}_SCHEMA_ID"] = str(how.subject.schema_id)
+    if how.subject is not None and how.subject.full_name:
+        told[f"{part}_SCHEMA_FULL_NAME"] = format_text(how.subject.full_name)
     return told

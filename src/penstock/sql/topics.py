@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 
 from penstock.errors import SqlError, TopicError
 from penstock.front.sql.source import SqlSource
@@ -36,9 +37,23 @@ def ensure_source_topic(log: Log, source: SqlSource, statement: CreateSource) ->
     _create(log, source, source.partitions)
 
 
+def ensure_side_topics(log: Log, reads: Iterable[SqlSource]) -> None:
+    """Make the topics of late rows and dead letters that are read before there are any."""
+    missing = [source for source in reads if source.side and source.topic not in log.topics()]
+    if not missing:
+        return
+    from penstock.kernel.letter import LATE_COLUMNS  # noqa: PLC0415  # polars
+    from penstock.spark.outlet import LETTERS, plain_columns  # noqa: PLC0415  # polars
+
+    for source in missing:
+        columns = plain_columns(LATE_COLUMNS) if source.side == "late" else LETTERS
+        log.create_topic(source.topic, partitions=1, schema=columns)
+
+
 def ensure_result_topic(log: Log, started: Started) -> None:
     """Make the topic that a query writes to, as its statement says or as what it reads is."""
     source = started.writes
+    ensure_side_topics(log, started.reads)
     if source.topic in log.topics():
         if log.topic(source.topic).schema is not None:
             raise SqlError(
@@ -47,7 +62,7 @@ def ensure_result_topic(log: Log, started: Started) -> None:
                 hint="Name another with WITH (KAFKA_TOPIC='...').",
             )
         return
-    first = log.topic(started.reads[0].topic).partitions
+    first = log.topic(started.reads[0].topic).partitions if started.reads else 1
     _create(log, source, source.partitions or first)
 
 
@@ -66,6 +81,8 @@ def _create(log: Log, source: SqlSource, partitions: int) -> None:
         )
     latest = source.is_table and source.window is None
     config = TopicConfig(cleanup="compact") if latest else None
+    if source.retention is not None and not latest:
+        config = TopicConfig(retention=source.retention)
     log.create_topic(source.topic, partitions=partitions, config=config)
 
 

@@ -83,7 +83,7 @@ def test_a_column_tells_the_time_of_what_is_written() -> None:
         ("SELECT k, v FROM s WHERE ROWTIME > 'soon'", "SQL_LITERAL"),
         ("SELECT k, v FROM s PARTITION BY ()", "SQL_PARTITION_BY"),
         ("SELECT x.*, v FROM s", "SQL_SOURCE_MISSING"),
-        ("SELECT k, v FROM s UNION SELECT k, v FROM s", "SQL_UNSUPPORTED"),
+        ("SELECT k, v FROM s UNION SELECT v, k FROM s", "SQL_UNION"),
     ],
 )
 def test_a_query_that_cannot_be_is_refused(query: str, code: str) -> None:

@@ -4,13 +4,18 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from typing_extensions import override
 
+from penstock.errors import RegistryError, RunError
 from penstock.front.sql.moment_text import moment_millis
 from penstock.front.sql.record import Part
-from penstock.front.sql.record_number import java_double
 from penstock.front.sql.source import RecordFormat, SourceColumn
 from penstock.front.sql.types import type_text
+from penstock.schema.codec.schemas import SchemaText
+from penstock.schema.ksql.numbers import java_double
+from penstock.schema.ksql.subject import Subject
 from penstock.schema.types import (
     BOOLEAN,
     BYTES,
@@ -27,6 +32,7 @@ from penstock.schema.types import (
     map_of,
     struct_of,
 )
+from tests.schema.schemas_in_memory import SchemasInMemory
 
 ROW: dict[str, tuple[Type, Any]] = {
     "B": (BOOLEAN, True),
@@ -129,3 +135,16 @@ def test_types_are_written_as_sql_does() -> None:
         "STRUCT<`A` ARRAY<DECIMAL(4, 2)>, `B` MAP<STRING, BIGINT>>"
     )
     assert type_text(None) == "NULL"
+
+
+class _OutOfReach(SchemasInMemory):
+    @override
+    def by_id(self, id: int) -> SchemaText:
+        raise RegistryError("REGISTRY_DOWN", "nobody answers")
+
+
+def test_a_registry_out_of_reach_is_no_fault_of_a_record() -> None:
+    subject = Subject("t-value", _OutOfReach())
+    part = Part(RecordFormat("AVRO", subject=subject), (SourceColumn("V", INT32),))
+    with pytest.raises(RunError, match=r"SQL_REGISTRY.*REGISTRY_DOWN"):
+        part.decode(pa.array([b"\0\0\0\0\1x"], pa.binary()))

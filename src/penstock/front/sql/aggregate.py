@@ -5,41 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from penstock.errors import SqlError
+from penstock.errors import ModelError, SqlError
 from penstock.front.sql.catalog import Catalog
-from penstock.front.sql.changes import changes_of
+from penstock.front.sql.changes import changes_of, table_keys
+from penstock.front.sql.emission_setting import SETTING
 from penstock.front.sql.expression import Resolver
+from penstock.front.sql.fitting_sums import sums_fit
 from penstock.front.sql.functions.aggregates import resolve_aggregate
 from penstock.front.sql.functions.registry import is_aggregate
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import key_missing, stream_rows
 from penstock.front.sql.project import Given, selected
 from penstock.front.sql.reading import Rows
-from penstock.front.sql.rewrite import MEASURE, replaced, unknown_columns
+from penstock.front.sql.record_changes import EACH_RECORD, changes_by_record
+from penstock.front.sql.rewrite import GROUP, MEASURE, replaced, unknown_columns
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.sink import Result
-from penstock.front.sql.source import (
-    ROW_OFFSET,
-    ROW_TIME,
-    WINDOW_END,
-    WINDOW_START,
-    SourceColumn,
-)
-from penstock.front.sql.table_filter import remembered
+from penstock.front.sql.source import ROW_OFFSET, ROW_TIME, SYSTEM_COLUMNS, SourceColumn
+from penstock.front.sql.table_results import WEIGHT, asked_of, listed, weight
 from penstock.front.sql.tree_expression import Call, Lambda
 from penstock.front.sql.tree_query import Query, Select, SelectItem
+from penstock.front.sql.tree_statement import SourceKind
+from penstock.front.sql.user_conditions import with_conditions
+from penstock.front.sql.user_measures import prepared
+from penstock.front.sql.waiting import waited
 from penstock.front.sql.walk import calls_of
-from penstock.front.sql.window import Placed, placed
-from penstock.model.aggregate import Aggregate
+from penstock.front.sql.window import BOUNDS, Asked, Placed, placed
 from penstock.model.expr import Call as ModelCall
 from penstock.model.expr import Column, Expr
 from penstock.model.measure import Measure
-from penstock.model.refine import Refinement
 from penstock.model.relation import Relation
 from penstock.model.stateless import Filter, Named, Project
 from penstock.model.trigger import EACH_ROW, Always
-from penstock.schema.types import INT64
+from penstock.schema.types import INT32, INT64
 
 _EACH_BATCH = Always()
 _OF_STREAMS = ("LATEST_BY_OFFSET", "EARLIEST_BY_OFFSET")
@@ -91,9 +90,18 @@ class Measures:
 
 
 def aggregated(
-    rows: Rows, select: Select, query: Query, catalog: Catalog, *, asked: bool = False
+    rows: Rows,
+    select: Select,
+    query: Query,
+    catalog: Catalog,
+    *,
+    asked: bool = False,
+    kind: SourceKind | None = None,
 ) -> Result:
-    """Give the rows of a query with GROUP BY; one that is only `asked` needs no key."""
+    """Give the rows of a query with GROUP BY; one that is only `asked` needs no key.
+
+    `kind` is what is made of them, where triggers leave both open.
+    """
     if select.group_by is None and not asked:
         raise SqlError(
             "SQL_GROUP_BY",
@@ -103,10 +111,11 @@ def aggregated(
             hint="Add GROUP BY and the columns to group by.",
         )
     measures = Measures(rows, catalog)
-    where = placed(select.window, query.emit, rows.scope.text)
-    scope = _with_window(rows.scope) if where is not None else rows.scope
-    resolver = Resolver(scope, catalog.types, measures.hook)
     plain = Resolver(rows.scope, catalog.types)
+    said = Asked(select.window, query.emit, kind)
+    where = placed(said, plain, catalog.setting(SETTING))
+    scope = _with_window(rows.scope) if where.window is not None else rows.scope
+    resolver = Resolver(scope, catalog.types, measures.hook)
     groups = [plain.typed(item) for item in select.group_by or ()]
     given = selected(select.items, resolver, joined=len(rows.scope.sources) > 1)
     having = None
@@ -122,23 +131,19 @@ def aggregated(
         )
     keys = {group.expr: Column(f"_g{place}") for place, group in enumerate(groups)}
     given = [_over_groups(column, keys, resolver) for column in given]
-    relation = _folded(rows, groups, measures.measures, where)
-    if having is not None:
-        condition = replaced(having.expr, keys)
-        key_names = [column.name for column in keys.values()]
-        bounds = () if where is None else (WINDOW_START, WINDOW_END)
-        relation = remembered(relation, (*key_names, *bounds), condition, "HAVING")
-    return _result(rows, relation, given, keys, where, None if asked else resolver)
+    condition = None if having is None else replaced(having.expr, keys)
+    where = asked_of(where, condition, of_table=rows.table)
+    waiting = waited(rows, where.waits)
+    relation = _folded(waiting, groups, measures.measures, where)
+    relation = sums_fit(relation, measures.measures, waiting.relation.schema)
+    relation = listed(relation, tuple(key.name for key in keys.values()), where, condition)
+    return _result(waiting, relation, given, keys, where, None if asked else resolver)
 
 
 def _with_window(scope: Scope) -> Scope:
     source = scope.columns[0].source
-    bounds = tuple(
-        ScopeColumn(source, name, name, INT64, system=True) for name in (WINDOW_START, WINDOW_END)
-    )
-    kept = tuple(
-        column for column in scope.columns if column.name not in (WINDOW_START, WINDOW_END)
-    )
+    bounds = tuple(ScopeColumn(source, name, name, INT64, system=True) for name in BOUNDS)
+    kept = tuple(column for column in scope.columns if column.name not in BOUNDS)
     return Scope((*kept, *bounds), scope.text)
 
 
@@ -158,28 +163,56 @@ def _over_groups(column: Given, keys: Mapping[Expr, Column], resolver: Resolver)
 
 
 def _folded(
-    rows: Rows, groups: Sequence[Typed], measures: Sequence[Measure], where: Placed | None
+    rows: Rows, groups: Sequence[Typed], measures: Sequence[Measure], where: Placed
 ) -> Relation:
+    by_record = rows.table and where.trigger == EACH_ROW and not rows.relation.retracts
     source = changes_of(rows) if rows.table else stream_rows(rows).relation
+    source = rows.relation if by_record else source
     same = [Named(name, Column(name)) for name in source.schema.names]
-    keys = [Named(f"_g{place}", group.expr) for place, group in enumerate(groups)]
-    wide: Relation = Project(source, (*same, *keys), "GROUP BY")
+    keys = _group_columns(groups)
+    others = [key for key in keys if key.expr != Column(key.name)]
+    wide: Relation = Project(source, (*same, *others), "GROUP BY")
+    if by_record:
+        wide = changes_by_record(wide, table_keys(rows), tuple(key.name for key in keys))
+        where = replace(where, trigger=EACH_RECORD)
     if keys:
         known = [ModelCall("is_not_null", (Column(key.name),)) for key in keys]
         whole: Expr = known[0]
         for other in known[1:]:
             whole = ModelCall("and", (whole, other))
         wide = Filter(wide, whole, "GROUP BY")
-    if where is None:
-        return Aggregate(
-            wide,
-            tuple(key.name for key in keys),
-            (*measures, *_each_change(source)) if rows.table else tuple(measures),
-            trigger=_EACH_BATCH if rows.table else EACH_ROW,
-            refinement=Refinement("accumulating"),
-            site="GROUP BY",
-        )
-    return where.aggregate(wide, tuple(key.name for key in keys), tuple(measures))
+    wide, measures = prepared(wide, measures)
+    wide, where = with_conditions(wide, where)
+    names = tuple(key.name for key in keys)
+    if rows.table and where.ksql and where.window is None and not by_record:
+        measures = (*measures, *_each_change(source))
+        where = replace(where, trigger=_EACH_BATCH)
+    try:
+        return _as_groups(where.aggregate(wide, names, tuple(measures)), names)
+    except ModelError as refusal:
+        raise SqlError(
+            "SQL_EMIT", rows.scope.text.shown(refusal.fact, where.place), hint=refusal.hint
+        ) from refusal
+
+
+def _group_columns(groups: Sequence[Typed]) -> list[Named]:
+    """Let rows that are put aside say their group by its own name, where it is a column."""
+    named: dict[str, Expr] = {}
+    for place, group in enumerate(groups):
+        held = group.expr.name if isinstance(group.expr, Column) else ""
+        own = held and held not in SYSTEM_COLUMNS and held not in named
+        named[held if own else f"{GROUP}{place}"] = group.expr
+    return [Named(name, expr) for name, expr in named.items()]
+
+
+def _as_groups(results: Relation, keys: tuple[str, ...]) -> Relation:
+    """Give results whose groups are called by their number."""
+    numbers = {key: f"{GROUP}{place}" for place, key in enumerate(keys)}
+    if all(key == number for key, number in numbers.items()):
+        return results
+    names = results.schema.names
+    columns = tuple(Named(numbers.get(name, name), Column(name)) for name in names)
+    return Project(results, columns, "GROUP BY")
 
 
 def _each_change(source: Relation) -> Iterator[Measure]:
@@ -194,7 +227,7 @@ def _result(
     relation: Relation,
     given: Sequence[Given],
     keys: Mapping[Expr, Column],
-    where: Placed | None,
+    where: Placed,
     resolver: Resolver | None,
 ) -> Result:
     columns: list[SourceColumn] = []
@@ -217,12 +250,25 @@ def _result(
     for name in held:
         if name not in found and resolver is not None:
             raise key_missing("of GROUP BY", given, resolver)
-    window = None if where is None else where.keys
+    exprs = [Named(column.name, column.expr) for column in given]
     shown = tuple(SourceColumn(column.name, column.type) for column in given)
     hidden = [GONE] if GONE in relation.schema.names else []
-    hidden += [] if where is None or resolver is None else [WINDOW_START, WINDOW_END]
-    exprs = [Named(column.name, column.expr) for column in given]
+    if hidden and not where.table:
+        # A stream says what is taken back: nothing is deleted from it.
+        hidden = []
+        exprs.append(Named(WEIGHT, weight()))
+        columns.append(SourceColumn(WEIGHT, INT32))
+        shown = (*shown, columns[-1])
+    hidden += [] if resolver is None else list(where.bounds)
     passed = [Named(name, Column(name)) for name in hidden]
     project = Project(relation, (*exprs, *passed), "SELECT")
     ordered = (*(found[name] for name in held if name in found), *columns)
-    return Result(project, ordered, rows, table=True, window=window, shown=shown)
+    return Result(
+        project,
+        ordered,
+        rows,
+        table=where.table,
+        window=where.keys,
+        shown=shown,
+        retention=where.retention,
+    )

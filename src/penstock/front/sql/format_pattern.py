@@ -38,6 +38,8 @@ def format_match(match: MatchClause) -> str:
     words.append(f"PATTERN ({_part(match.pattern)})")
     if match.within is not None:
         words.append(f"WITHIN {format_duration(match.within)}")
+    if match.grace is not None:
+        words.append(f"GRACE PERIOD {format_duration(match.grace)}")
     if match.definitions:
         said = (
             f"{format_name(it.name)} AS {format_expression(it.condition)}"

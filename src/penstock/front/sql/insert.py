@@ -10,11 +10,13 @@ from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions import operators
 from penstock.front.sql.functions.registry import resolve_call
 from penstock.front.sql.functions.typed import Typed
+from penstock.front.sql.insert_fit import fits
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source import ROW_TIME, SourceColumn, SqlSource
 from penstock.front.sql.tree import Span
 from penstock.front.sql.tree_expression import Expression
 from penstock.front.sql.tree_statement import InsertValues
+from penstock.front.sql.types import type_text
 from penstock.model.expr import Literal
 from penstock.schema.types import BYTES, INT64, STRING, Type
 
@@ -74,6 +76,13 @@ def _row(
 
 def fitted(typed: Typed, wanted: Type, resolver: Resolver, item: Expression) -> Typed:
     """Give a value with the type of its column; one that cannot have it is shown."""
+    if not fits(typed.type, wanted):
+        fact = f"{type_text(typed.type)} where {type_text(wanted)} is wanted"
+        raise SqlError(
+            "SQL_INSERT",
+            resolver.scope.text.shown(fact, item.span),
+            hint=f"Give a value of that type, or CAST(... AS {type_text(wanted)}).",
+        )
     try:
         return typed if typed.type == wanted else _converted(typed, wanted)
     except SqlError as error:

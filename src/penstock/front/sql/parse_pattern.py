@@ -16,6 +16,7 @@ from penstock.front.sql.parse_branch import (
     token_at,
 )
 from penstock.front.sql.parse_window import WindowBuilder
+from penstock.front.sql.tree import Duration
 from penstock.front.sql.tree_pattern import (
     MatchClause,
     PatternChoice,
@@ -42,7 +43,7 @@ class PatternBuilder(WindowBuilder):
         """Make what stands in the brackets of MATCH_RECOGNIZE."""
         partition, order = inner(branch, "match_partition"), inner(branch, "order_by")
         measures, definitions = inner(branch, "measures"), inner(branch, "definitions")
-        within = inner(branch, "match_within")
+        within, grace = self._times_of_match(inner(branch, "match_within"))
         return MatchClause(
             self._pattern(inners(branch, "pattern_choice")[0]),
             () if definitions is None else tuple(map(self._definition, branches(definitions))),
@@ -51,8 +52,20 @@ class PatternBuilder(WindowBuilder):
             () if order is None else self.sort_items(order),
             "all" if has(branch, "all_rows") else "one",
             self._skip(branch),
-            None if within is None else self.duration(branch_at(within, 0)),
+            within,
+            grace,
             span=span_of(branch),
+        )
+
+    def _times_of_match(self, branch: Branch | None) -> tuple[Duration | None, Duration | None]:
+        """Give how long a match may take, and how late its rows may be."""
+        if branch is None:
+            return None, None
+        times = [part for part in branches(branch) if part.data != "grace"]
+        grace = inner(branch, "grace")
+        return (
+            self.duration(times[0]) if times else None,
+            None if grace is None else self.duration(branch_at(grace, 0)),
         )
 
     def _definition(self, branch: Branch) -> PatternDefinition:

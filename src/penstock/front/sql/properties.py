@@ -46,6 +46,8 @@ _BOTH = (
     "KEY_PROTOBUF_NULLABLE_REPRESENTATION",
     "VALUE_PROTOBUF_NULLABLE_REPRESENTATION",
     "CLEANUP_POLICY",
+    "LATENESS",
+    "IDLE",
     "KEY",
 )
 OF_SOURCES = (*_BOTH, "WINDOW_TYPE", "WINDOW_SIZE", "SOURCED_BY_CONNECTOR")
@@ -83,6 +85,17 @@ class Properties:
         if not re.fullmatch(r"-?\d+", value):
             raise self.refused(name, f"is {value}", "Give a whole number.")
         return int(value)
+
+    def duration(self, name: str) -> timedelta | None:
+        """Give a property that is a time, written as in '30 SECONDS'."""
+        said = self.get(name)
+        if said is None:
+            return None
+        match = _SPAN.fullmatch(said)
+        unit = "" if match is None else match[2].lower().removesuffix("s")
+        if match is None or unit not in UNITS:
+            raise self.refused(name, f'is "{said}"', "Write it as in '30 SECONDS'.")
+        return int(match[1]) * UNITS[cast("Unit", unit)]
 
     def span(self, name: str) -> Span:
         """Say where a property stands."""
@@ -150,8 +163,6 @@ def format_name(found: Properties, part: str, default: str | None) -> str:
         raise found.refused(
             said, f'is "{name}"', did_you_mean(name, FORMATS) or f"One of: {', '.join(FORMATS)}."
         )
-    if name.startswith("PROTOBUF"):
-        raise found.refused(said, "is PROTOBUF, which SQL does not have yet", "Use AVRO or JSON.")
     return name
 
 
@@ -212,16 +223,7 @@ def key_window(found: Properties) -> KeyWindow | None:
             f"is {said} {'without' if size is None else 'with'} WINDOW_SIZE",
             "Give WINDOW_SIZE for TUMBLING and HOPPING, and not for SESSION.",
         )
-    span = None if size is None else _duration(found, size)
-    return KeyWindow(cast("WindowKind", kind), span)
-
-
-def _duration(found: Properties, said: str) -> timedelta:
-    match = _SPAN.fullmatch(said)
-    unit = "" if match is None else match[2].lower().removesuffix("s")
-    if match is None or unit not in UNITS:
-        raise found.refused("WINDOW_SIZE", f'is "{said}"', "Write it as in '30 SECONDS'.")
-    return int(match[1]) * UNITS[cast("Unit", unit)]
+    return KeyWindow(cast("WindowKind", kind), found.duration("WINDOW_SIZE"))
 
 
 def _text(value: Literals) -> str:

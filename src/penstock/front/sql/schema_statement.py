@@ -14,7 +14,7 @@ from penstock.front.sql.properties import (
     properties_of,
     record_format,
 )
-from penstock.front.sql.record_kafka import KAFKA_KINDS
+from penstock.front.sql.registering import columns_told, with_subject
 from penstock.front.sql.source import (
     SYSTEM_COLUMNS,
     EventTime,
@@ -27,6 +27,8 @@ from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Span
 from penstock.front.sql.tree_statement import ColumnDefinition, CreateSource
 from penstock.front.sql.types import sql_type, type_text
+from penstock.schema.ksql.kafka import KAFKA_KINDS
+from penstock.schema.ksql.proto_text import protobuf_holds
 from penstock.schema.types import BYTES, STRING, Kind, Type, array_of
 
 _NESTED = (Kind.ARRAY, Kind.MAP, Kind.STRUCT)
@@ -38,9 +40,6 @@ def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
     """Give the source that a statement describes."""
     text = statement.source
     found = properties_of(statement.properties, OF_SOURCES, text)
-    columns = _columns(statement, catalog, found)
-    keys = [column for column in columns if column.role == "key"]
-    values = [column for column in columns if column.role == "value"]
     topic = found.get("KAFKA_TOPIC")
     if topic is None:
         raise SqlError(
@@ -48,18 +47,28 @@ def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
             text.shown("property KAFKA_TOPIC is missing", statement.name.span),
             hint="Add WITH (KAFKA_TOPIC='...', ...).",
         )
+    defaults = (_default(catalog, "key", "KAFKA"), _default(catalog, "value"))
+    declared = [_column(item, statement, catalog) for item in statement.columns or ()]
+    told, wrapped = columns_told(declared, found, topic, catalog, defaults)
+    columns = _columns(told, statement, found)
+    keys = [column for column in columns if column.role == "key"]
+    values = [column for column in columns if column.role == "value" or column.in_value]
     wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
+    key = record_format(found, "KEY", len(keys), defaults[0])
+    value = record_format(found, "VALUE", len(values), defaults[1], wrap=wrap and wrapped)
     source = SqlSource(
         statement.name.text,
         statement.kind,
         tuple(columns),
         topic,
-        record_format(found, "KEY", len(keys), _default(catalog, "key", "KAFKA")),
-        record_format(found, "VALUE", len(values), _default(catalog, "value"), wrap=wrap),
+        with_subject(key, found, "KEY", topic, catalog),
+        with_subject(value, found, "VALUE", topic, catalog),
         key_window(found),
         event_time(found, columns),
         found.number("PARTITIONS"),
         read_only=statement.read_only,
+        lateness=found.duration("LATENESS"),
+        idle=found.duration("IDLE"),
     )
     check_parts(source, text, statement.name.span)
     return source
@@ -70,8 +79,10 @@ def _default(catalog: Catalog, part: str, otherwise: str | None = None) -> Recor
     return None if name is None else RecordFormat(name.upper())
 
 
-def _columns(statement: CreateSource, catalog: Catalog, found: Properties) -> list[SourceColumn]:
-    if not statement.columns:
+def _columns(
+    columns: list[SourceColumn], statement: CreateSource, found: Properties
+) -> list[SourceColumn]:
+    if not columns:
         raise SqlError(
             "SQL_COLUMNS",
             statement.source.shown(
@@ -79,9 +90,8 @@ def _columns(statement: CreateSource, catalog: Catalog, found: Properties) -> li
             ),
             hint="List them: (id STRING KEY, total INT).",
         )
-    columns = [_column(item, statement, catalog) for item in statement.columns]
     columns = _with_named_key(columns, statement, found)
-    _once(statement.columns, statement.source)
+    _once(statement.columns or (), statement.source)
     _headers_once(columns, statement)
     if statement.kind == "table" and not any(column.role == "key" for column in columns):
         raise SqlError(
@@ -97,7 +107,7 @@ def _columns(statement: CreateSource, catalog: Catalog, found: Properties) -> li
 def _with_named_key(
     columns: list[SourceColumn], statement: CreateSource, found: Properties
 ) -> list[SourceColumn]:
-    """Heed KEY='column' of old statements: a table's key, which its record's key holds as well."""
+    """Heed KEY='column' of old statements: a table's key, which key and value of a record hold."""
     said = found.get("KEY")
     if said is None:
         return columns
@@ -108,7 +118,7 @@ def _with_named_key(
         raise found.refused("KEY", f'names a column "{said}" that is not there', hint)
     if statement.kind == "stream" or any(column.role == "key" for column in columns):
         return columns
-    return [replace(it, role="key") if it.name == name else it for it in columns]
+    return [replace(it, role="key", in_value=True) if it.name == name else it for it in columns]
 
 
 def _column(item: ColumnDefinition, statement: CreateSource, catalog: Catalog) -> SourceColumn:
@@ -197,7 +207,7 @@ def check_parts(source: SqlSource, text: SourceText, span: Span) -> None:
         )
     for part, format_, columns in (
         ("key", source.key_format, source.keys),
-        ("value", source.value_format, source.values),
+        ("value", source.value_format, source.stored),
     ):
         problem = _misfit(format_, columns, part)
         if problem:
@@ -223,6 +233,10 @@ def _misfit(format_: RecordFormat, columns: Sequence[SourceColumn], part: str) -
         ),
         "has several columns, and the format KAFKA holds one": (
             format_.name == "KAFKA" and len(columns) > 1
+        ),
+        "has a type which the format PROTOBUF does not have here": (
+            format_.name.startswith("PROTOBUF")
+            and not all(protobuf_holds(column.type) for column in columns)
         ),
         "has a type which the format KAFKA does not have": (
             format_.name == "KAFKA" and any(kind not in KAFKA_KINDS for kind in kinds)

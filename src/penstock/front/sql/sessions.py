@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.source import WINDOW_END, WINDOW_START
-from penstock.model.process import Process
-from penstock.model.processor import Calls, Context
+from penstock.model.change_rows import ChangeRows
+from penstock.model.expr import Column, Literal
 from penstock.model.relation import Relation
-from penstock.model.stateless import Apply
-from penstock.schema.schema import Field, Schema
-from penstock.schema.types import BOOLEAN
+from penstock.model.stateless import Apply, Named, Project
 
 _WEIGHT = "_weight"
 
@@ -24,8 +20,9 @@ def left_sessions(changes: Relation, keys: tuple[str, ...]) -> Relation:
     """Give the changes of sessions as rows: one that is taken back is gone."""
     columns = (*keys, WINDOW_START, WINDOW_END)
     moved = Apply(changes, "sessions", Moved(columns), "arrow", changes.schema, "WINDOW")
-    gives = Schema((*changes.schema.fields, Field(GONE, BOOLEAN)))
-    return Process(moved, keys, "sessions", Leaving(), gives, changelog=True, site="WINDOW")
+    same = [Named(name, Column(name)) for name in changes.schema.names]
+    marked = Project(moved, (*same, Named(GONE, Literal(value=False))), "WINDOW")
+    return ChangeRows(marked, GONE, site="WINDOW")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +43,3 @@ class Moved:
             if row[_WEIGHT] > 0:
                 coming.add(name)
         return changes.filter(pa.array(kept[::-1], pa.bool_()))
-
-
-@dataclass(frozen=True)
-class Leaving:
-    """Tells rows that are taken back by a column."""
-
-    def open(self, state: Mapping[str, Any]) -> Calls:  # noqa: ARG002
-        """Give the function to call."""
-
-        def process(row: dict[str, Any], context: Context) -> Iterator[dict[str, Any]]:
-            yield {**row, GONE: context.weight < 0}
-
-        return Calls(process)

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from penstock.errors import SqlError
+from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql import tree_statement as tree
 from penstock.front.sql.alter import altered, check_replacement
 from penstock.front.sql.asking import Asked, asked
 from penstock.front.sql.assertion import Expected, check_source, expected
 from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.create_function import created_function
+from penstock.front.sql.emission_setting import RECORD, SETTING
+from penstock.front.sql.functions.user_functions import known_functions
 from penstock.front.sql.insert import Inserted, inserted
+from penstock.front.sql.pull_tree import Pulled
 from penstock.front.sql.query import resolved
 from penstock.front.sql.schema_statement import created_source
 from penstock.front.sql.sink import Result, Target, new_source, written
@@ -30,6 +34,8 @@ class Started:
     plan: Plan
     reads: tuple[SqlSource, ...]
     writes: SqlSource
+    by_record: bool = False
+    """Whether each record is to give its updates before the next one is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class Done:
     words: str
 
 
-Outcome: TypeAlias = Started | Asked | Inserted | Expected | Done
+Outcome: TypeAlias = Started | Asked | Pulled | Inserted | Expected | Done
 
 
 class Session:
@@ -56,7 +62,36 @@ class Session:
             raise SqlError(
                 "SQL_UNSUPPORTED", _shown(statement, "this statement cannot be run here")
             )
-        return carry_out(self, statement)
+        with known_functions(self.catalog.functions):
+            return carry_out(self, statement)
+
+    def create_function(self, statement: tree.CreateFunction) -> Outcome:
+        """Make a function known."""
+        made = created_function(statement, self.catalog)
+        if made.name in self.catalog.functions and not statement.or_replace:
+            if statement.if_not_exists:
+                return Done(f"function {made.name} exists already")
+            raise SqlError(
+                "SQL_FUNCTION_EXISTS",
+                _shown(statement, f"function {made.name} exists already"),
+                hint="Use CREATE OR REPLACE, IF NOT EXISTS, or another name.",
+            )
+        self.catalog.put_function(made)
+        return Done(f"function {made.name} created")
+
+    def drop_function(self, statement: tree.DropNamed) -> Outcome:
+        """Forget a function."""
+        name = statement.name.text.upper()
+        if name in self.catalog.functions:
+            self.catalog.drop_function(name)
+            return Done(f"function {name} dropped")
+        if statement.if_exists:
+            return Done(f"function {name} does not exist")
+        raise SqlError(
+            "SQL_FUNCTION_MISSING",
+            _shown(statement, f"there is no function {name} of yours"),
+            hint=did_you_mean(name, self.catalog.functions) or "SHOW FUNCTIONS lists them.",
+        )
 
     def create(self, statement: tree.CreateSource) -> Outcome:
         """Make a source known."""
@@ -74,7 +109,7 @@ class Session:
             return Done(f"{statement.name.text} exists already")
         text = statement.source
         _unlimited(statement)
-        result = resolved(statement.query, self.catalog, text)
+        result = resolved(statement.query, self.catalog, text, statement.kind)
         _same_kind(result, statement)
         target = Target(statement.name, statement.kind, statement.properties, text)
         made = new_source(result, target, self.catalog)
@@ -88,8 +123,9 @@ class Session:
         text = statement.source
         target = self.catalog.source(statement.name, text)
         _unlimited(statement)
-        result = resolved(statement.query, self.catalog, text)
+        result = resolved(statement.query, self.catalog, text, target.kind)
         _fits(result, target, statement)
+        _ends(result, target, statement)
         return self._started(f"INSERTQUERY_{target.name}", result, target)
 
     def insert_values(self, statement: tree.InsertValues) -> Outcome:
@@ -129,6 +165,7 @@ class Session:
             raise SqlError(
                 "SQL_SOURCE_READ",
                 _shown(statement, f'"{found.name}" is read by {", ".join(readers)}'),
+                hint=f"Drop or TERMINATE first what makes {', '.join(sorted(readers))}.",
             )
         self.catalog.drop(found.name)
         return Done(f"{found.name} dropped")
@@ -144,8 +181,10 @@ class Session:
         return Done(f"type {name} created")
 
     def drop_named(self, statement: tree.DropNamed) -> Outcome:
-        """Forget a type."""
+        """Forget a type or a function."""
         name = statement.name.text
+        if statement.what == "function":
+            return self.drop_function(statement)
         if statement.what != "type":
             raise SqlError(
                 "SQL_UNSUPPORTED", _shown(statement, f"a {statement.what} cannot be dropped here")
@@ -183,12 +222,13 @@ class Session:
         )
 
     def _started(self, name: str, result: Result, target: SqlSource) -> Started:
-        reads = result.rows.sources
+        reads = tuple(source for source in result.rows.sources if not source.file)
         for source in reads:
-            self.catalog.note_reader(source.name, target.name)
+            self.catalog.note_reader(source.part_of or source.name, target.name)
         query = f"{name}_{self._queries}"
         self._queries += 1
-        return Started(query, written(result, target, query), reads, target)
+        by_record = self.catalog.setting(SETTING).lower() == RECORD
+        return Started(query, written(result, target, query), reads, target, by_record)
 
 
 def _replaceable(found: SqlSource | None, statement: tree.CreateSource | tree.CreateAs) -> None:
@@ -236,6 +276,22 @@ def _fits(result: Result, target: SqlSource, statement: tree.InsertSelect) -> No
             _shown(statement, f'the query does not give the columns of "{target.name}"'),
             hint="Select the same names and types, and the same key.",
         )
+    if target.window is not None and result.window != target.window:
+        raise SqlError(
+            "SQL_INSERT",
+            _shown(statement, f'the keys of "{target.name}" lie in other windows'),
+            hint="Group by the same window, or read what is in it.",
+        )
+
+
+def _ends(result: Result, target: SqlSource, statement: tree.InsertSelect) -> None:
+    """Refuse a query that would read for ever what it writes."""
+    if target.topic in {source.topic for source in result.rows.sources}:
+        raise SqlError(
+            "SQL_INSERT",
+            _shown(statement, f'the query reads "{target.name}", to which it writes'),
+            hint="Write to another stream.",
+        )
 
 
 def _shown(statement: tree.Statement, fact: str) -> str:
@@ -256,6 +312,7 @@ _STATEMENTS: Mapping[type, Callable[[Session, Any], Outcome]] = {
     tree.AssertValues: Session.assert_values,
     tree.DropSource: Session.drop,
     tree.CreateType: Session.create_type,
+    tree.CreateFunction: Session.create_function,
     tree.DropNamed: Session.drop_named,
     tree.SetProperty: Session.set,
     tree.UnsetProperty: Session.unset,

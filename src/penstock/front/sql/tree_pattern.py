@@ -6,7 +6,7 @@
         MEASURES FIRST(a.price) AS high, LAST(b.price) AS low
         ONE ROW PER MATCH
         AFTER MATCH SKIP PAST LAST ROW
-        PATTERN (a b+ -> c) WITHIN 1 HOUR
+        PATTERN (a b+ -> c) WITHIN 1 HOUR GRACE PERIOD 10 SECONDS
         DEFINE b AS b.price < PREV(b.price), c AS c.price > FIRST(a.price)
     ) AS falls
 
@@ -129,3 +129,4 @@ class MatchClause(Node):
     rows: Literal["one", "all"] = "one"
     skip: PatternSkip | None = None
     within: Duration | None = None
+    grace: Duration | None = None

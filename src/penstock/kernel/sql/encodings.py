@@ -8,8 +8,12 @@ import struct
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from penstock.kernel.functions.argument import Lowering
-from penstock.kernel.sql.rows import by_row
+import polars as pl
+
+from penstock.kernel.functions.argument import Arguments, Lowering
+from penstock.kernel.sql.rows import by_row, called
+from penstock.model.expr import Literal
+from penstock.schema.types import Type
 
 _SIGNED = re.compile(r"(?s)^(?:0x(.*)|[xX]'(.*)')$")
 
@@ -72,10 +76,33 @@ def _number(form: str, value: bytes, order: str = "BIG_ENDIAN") -> int | float |
     return number  # type: ignore[no-any-return]
 
 
+def _column_to_bytes(arguments: Arguments, gives: Type) -> pl.Expr:
+    """UTF-8 is what the texts of a column are; others are read text by text."""
+    if _constant(arguments) == "utf8":
+        return arguments[0].value.cast(pl.Binary)
+    return called(_to_bytes, [item.value for item in arguments], gives)
+
+
+def _column_from_bytes(arguments: Arguments, gives: Type) -> pl.Expr:
+    value = arguments[0].value
+    match _constant(arguments):
+        case "hex":
+            return value.bin.encode("hex").str.to_uppercase()
+        case "base64":
+            return value.bin.encode("base64")
+        case _:
+            return called(_from_bytes, [item.value for item in arguments], gives)
+
+
+def _constant(arguments: Arguments) -> str:
+    encoding = arguments[1].expr
+    return str(encoding.value).lower() if isinstance(encoding, Literal) else ""
+
+
 ENCODINGS: Mapping[str, Lowering] = {
     "encode": by_row(_encode),
-    "to_bytes": by_row(_to_bytes),
-    "from_bytes": by_row(_from_bytes),
+    "to_bytes": _column_to_bytes,
+    "from_bytes": _column_from_bytes,
     "int_from_bytes": by_row(partial(_number, "i")),
     "bigint_from_bytes": by_row(partial(_number, "q")),
     "double_from_bytes": by_row(partial(_number, "d")),

@@ -33,6 +33,29 @@ _STRFTIME: Mapping[tuple[str, int], str] = {
     ("s", 2): "%S",
     ("S", 3): "%3f",
 }
+"""What polars reads and writes as Java does."""
+_WRITTEN: Mapping[tuple[str, int], str] = {
+    **_STRFTIME,
+    ("u", 4): "%Y",
+    ("y", 2): "%y",
+    ("M", 1): "%-m",
+    ("M", 3): "%b",
+    ("M", 4): "%B",
+    ("d", 1): "%-d",
+    ("D", 3): "%j",
+    **{("E", count): "%a" for count in (1, 2, 3)},
+    ("E", 4): "%A",
+    ("H", 1): "%-H",
+    ("h", 1): "%-I",
+    ("h", 2): "%I",
+    ("m", 1): "%-M",
+    ("s", 1): "%-S",
+    ("a", 1): "%p",
+    ("S", 6): "%6f",
+}
+"""What polars only writes so."""
+_OF_DAY = re.compile("%-?[HIMSp36]")
+"""What of a form says the time of day."""
 
 
 def unit_of(name: str) -> str:
@@ -44,10 +67,20 @@ def unit_of(name: str) -> str:
 def _format(arguments: Arguments, gives: Type) -> pl.Expr:
     value, pattern = arguments[0], arguments[1]
     plain = len(arguments) == 2 and isinstance(pattern.expr, Literal)  # noqa: PLR2004
-    form = _strftime(str(pattern.expr.value)) if plain else None  # type: ignore[union-attr]
+    form = _strftime(str(pattern.expr.value), _WRITTEN) if plain else None  # type: ignore[union-attr]
     if form is not None:
         return _as_moment(value.value, value.type).dt.strftime(form)
     return called(_written, [item.value for item in arguments], gives)
+
+
+def _day_text(arguments: Arguments, gives: Type) -> pl.Expr:
+    value, pattern = arguments
+    form = None
+    if isinstance(pattern.expr, Literal):
+        form = _strftime(str(pattern.expr.value), _WRITTEN)
+    if form is not None and not _OF_DAY.search(form):
+        return value.value.cast(pl.Date).dt.strftime(form)
+    return called(_written_day, [item.value for item in arguments], gives)
 
 
 def _as_moment(value: pl.Expr, type_: Type) -> pl.Expr:
@@ -56,16 +89,14 @@ def _as_moment(value: pl.Expr, type_: Type) -> pl.Expr:
     return value.cast(pl.Datetime("ms", "UTC")) if type_.kind is Kind.INT64 else value
 
 
-def _strftime(pattern: str) -> str | None:
+def _strftime(pattern: str, known: Mapping[tuple[str, int], str] = _STRFTIME) -> str | None:
     """Give the form in which polars writes the same, where it has one."""
     try:
         parts = java_time.parts_of(pattern)
     except ValueError:
         return None
     forms = [
-        part.text.replace("%", "%%")
-        if not part.letter
-        else _STRFTIME.get((part.letter, part.count))
+        part.text.replace("%", "%%") if not part.letter else known.get((part.letter, part.count))
         for part in parts
     ]
     return None if None in forms else "".join(form for form in forms if form is not None)
@@ -206,7 +237,7 @@ MOMENTS: Mapping[str, Lowering] = {
     "convert_tz": by_row(_convert_zone),
     **dict.fromkeys(("dateadd", "timeadd", "timestampadd"), _shifted(1)),
     **dict.fromkeys(("datesub", "timesub", "timestampsub"), _shifted(-1)),
-    "datetostring": by_row(_written_day),
+    "datetostring": _day_text,
     "timestamptostring": _format,
     "format_date": _format,
     "format_time": _format,

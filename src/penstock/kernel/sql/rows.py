@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -19,6 +21,20 @@ _EACH_ROW = "_each_row"
 _ELEMENT = str(pl.element())
 # What a function may raise of a value that it cannot take: the row then has no value.
 FAILURES = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, OSError)
+
+
+_NOTED: ContextVar[list[Function] | None] = ContextVar("row_by_row", default=None)
+
+
+@contextmanager
+def noted_rows() -> Iterator[list[Function]]:
+    """Give the functions that expressions lowered in the with block call row by row."""
+    noted: list[Function] = []
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
 
 
 def by_row(function: Function, *, nulls: bool = False) -> Lowering:
@@ -46,6 +62,9 @@ def called(
     function: Function, values: Sequence[pl.Expr], gives: Type, *, nulls: bool = False
 ) -> pl.Expr:
     """Call a Python function of columns; where it fails the result is null."""
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.append(function)
     return of_columns(partial(_mapped, function, gives, nulls), values, dtype_of(gives))
 
 

@@ -14,10 +14,12 @@ import polars as pl
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.functions.argument import Arguments, Lowering
 from penstock.kernel.sql.rows import by_row, called, each_row, of_columns
-from penstock.model.expr import Literal
+from penstock.model.expr import Expr, Literal
 from penstock.schema.types import Kind, Type
 
 _ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
+_WIDEST = 10_000
+"""How long a filling is made at once, for all rows."""
 _BLANK = "".join(chr(code) for code in range(33))
 
 
@@ -46,6 +48,10 @@ def _joined_bytes(*parts: bytes | None) -> bytes:
 
 
 def _concat_ws(arguments: Arguments, gives: Type) -> pl.Expr:
+    between, *parts = arguments
+    if gives.kind is Kind.STRING and isinstance(between.expr, Literal) and between.expr.value:
+        values = [part.value.cast(pl.String) for part in parts]
+        return pl.concat_str(values, separator=str(between.expr.value), ignore_nulls=True)
     return called(_joined_by, [argument.value for argument in arguments], gives, nulls=True)
 
 
@@ -104,6 +110,18 @@ def _instr(text: str, part: str, place: int = 1, occurrence: int = 1) -> int:
     return found + 1
 
 
+def _place(arguments: Arguments, gives: Type) -> pl.Expr:
+    """The place of the first occurrence; for others than the first each row is looked at."""
+    if len(arguments) > 2:  # noqa: PLR2004
+        return called(_instr, [item.value for item in arguments], gives, nulls=True)
+    text, part = (item.value for item in arguments)
+    before = text.str.splitn(part, 2).struct.field("field_0").str.len_chars()
+    inside = text.str.contains(part, literal=True)
+    found = pl.when(part == "").then(pl.lit(1)).when(inside).then(before + 1).otherwise(pl.lit(0))
+    known = text.is_not_null() & part.is_not_null() & (text != "")
+    return pl.when(known).then(found).otherwise(pl.lit(0)).cast(pl.Int32)
+
+
 def _initcap(text: str) -> str:
     return re.sub(r"\S+", lambda found: found[0][0].upper() + found[0][1:].lower(), text)
 
@@ -116,6 +134,32 @@ def _padded(side: str, value: str | bytes, length: int, filling: str | bytes) ->
         return value[:length]
     pad = (filling * (missing // len(filling) + 1))[:missing]
     return pad + value if side == "left" else value + pad  # type: ignore[operator]
+
+
+def _pad(side: str) -> Lowering:
+    """Fill up whole columns where the length and the filling are constants."""
+
+    def lowered(arguments: Arguments, gives: Type) -> pl.Expr:
+        text, length, filling = arguments
+        size, piece = _constants(length.expr, filling.expr)
+        if gives.kind is Kind.BYTES or not piece:
+            return called(partial(_padded, side), [item.value for item in arguments], gives)
+        missing = size - text.value.str.len_chars().cast(pl.Int64)
+        whole = pl.lit((piece * (size // len(piece) + 1))[:size])
+        pad = whole.str.slice(0, pl.max_horizontal(missing, pl.lit(0, pl.Int64)))
+        both = [pad, text.value] if side == "left" else [text.value, pad]
+        return pl.when(missing > 0).then(pl.concat_str(both)).otherwise(text.value.str.head(size))
+
+    return lowered
+
+
+def _constants(length: Expr, filling: Expr) -> tuple[int, str]:
+    """Give a length and a filling that are the same in every row, and usual; or no filling."""
+    size = length.value if isinstance(length, Literal) else None
+    piece = filling.value if isinstance(filling, Literal) else None
+    if not isinstance(size, int) or not isinstance(piece, str) or not 0 <= size <= _WIDEST:
+        return 0, ""
+    return size, piece
 
 
 def _replace(arguments: Arguments, gives: Type) -> pl.Expr:
@@ -161,12 +205,21 @@ def _unescaped(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("\\u", "")).decode("utf-16-be", errors="replace")
 
 
-def _elt(place: int | None, *texts: str | None) -> str | None:
-    return None if place is None or not 1 <= place <= len(texts) else texts[place - 1]
+def _elt(arguments: Arguments, _: Type) -> pl.Expr:
+    place, *texts = (item.value for item in arguments)
+    found: pl.Expr = pl.lit(None, pl.String)
+    for number, text in enumerate(texts, 1):
+        found = pl.when(place == number).then(text.cast(pl.String)).otherwise(found)
+    return found
 
 
-def _field(wanted: str | None, *texts: str | None) -> int:
-    return 0 if wanted is None or wanted not in texts else texts.index(wanted) + 1
+def _field(arguments: Arguments, _: Type) -> pl.Expr:
+    wanted, *texts = (item.value.cast(pl.String) for item in arguments)
+    found: pl.Expr = pl.lit(0, pl.Int32)
+    for number, text in reversed(list(enumerate(texts, 1))):
+        same = (wanted == text).fill_null(value=False)
+        found = pl.when(same).then(pl.lit(number, pl.Int32)).otherwise(found)
+    return found
 
 
 def _md5(text: str) -> str:
@@ -206,16 +259,16 @@ TEXTS: Mapping[str, Lowering] = {
     "chr": by_row(_chr),
     "concat": _concat,
     "concat_ws": _concat_ws,
-    "elt": by_row(_elt, nulls=True),
-    "position": by_row(_field, nulls=True),
+    "elt": _elt,
+    "position": _field,
     "initcap": by_row(_initcap),
-    "instr": by_row(_instr, nulls=True),
+    "instr": _place,
     "lcase": _lower,
     "len": _len,
-    "lpad": by_row(partial(_padded, "left")),
+    "lpad": _pad("left"),
     "md5": by_row(_md5),
     "replace": _replace,
-    "rpad": by_row(partial(_padded, "right")),
+    "rpad": _pad("right"),
     "split": _split,
     "split_to_map": by_row(_split_to_map),
     "substring": _substring,

@@ -12,9 +12,11 @@ from penstock.front.sql.functions.aggregate_entries import AGGREGATES
 from penstock.front.sql.functions.folding import Correlation, Tally, TopRows
 from penstock.front.sql.functions.overload import Rule, choose
 from penstock.front.sql.functions.typed import Typed, as_type
+from penstock.front.sql.functions.user_functions import UserFunction, user_function
 from penstock.front.sql.types import type_text
 from penstock.model.expr import Constant, Expr, Literal, Resolved
 from penstock.model.measure import Function, Measure, UserAggregate
+from penstock.model.user_code import CodeAggregate
 from penstock.schema.types import FLOAT64, INT32, INT64, STRING, Kind, Type, array_of
 
 Finish: TypeAlias = Callable[[Expr], Expr]
@@ -53,7 +55,7 @@ class _Asked:
         measure = Measure(self.measure, function, arguments, given, site=self.name)
         return Aggregated(measure, self.gives, finish)
 
-    def folded(self, user: UserAggregate | TopRows) -> Aggregated:
+    def folded(self, user: UserAggregate | TopRows | CodeAggregate) -> Aggregated:
         """Give a measure that is folded by an object of its own."""
         measure = Measure(
             self.measure,
@@ -82,6 +84,9 @@ def resolve_aggregate(
 ) -> Aggregated:
     """Give the measure that computes an aggregate of these arguments."""
     upper = name.upper()
+    user = user_function(upper, "aggregate")
+    if user is not None:
+        return _of_user(user, arguments, measure_name)
     if upper == "TOPK" and len(arguments) > _WITH_OTHERS:
         return _top_structs(arguments, measure_name)
     call = choose(upper, AGGREGATES[upper].overloads, arguments)
@@ -89,6 +94,24 @@ def resolve_aggregate(
         raise SqlError("SQL_FUNCTION_ARGUMENTS", "NULL is counted", hint="Name a column.")
     asked = _Asked(upper, measure_name, call.expressions(), call.gives(_RULES), settings or {})
     return _BUILT[upper](asked)
+
+
+def _of_user(user: UserFunction, arguments: Sequence[Typed], measure: str) -> Aggregated:
+    """Give the measure of an aggregate of the user's own.
+
+    One of whole columns is called with the values of the group, which are kept.
+    """
+    given = user.arguments(arguments)
+    asked = _Asked(user.name, measure, given, user.gives, {})
+    if not user.code.collected:
+        return asked.folded(CodeAggregate(user.code))
+    held = Type(Kind.STRUCT, fields=tuple(user.parameters))
+    finish = partial(_finished_by, user)
+    return asked.measured("collect_list", _call("struct", held, *given), finish=finish)
+
+
+def _finished_by(user: UserFunction, column: Expr) -> Expr:
+    return Resolved(f"{user.name.lower()} (yours)", (column,), user.gives, user.code)
 
 
 def _not_constant(name: str, what: str) -> SqlError:
@@ -105,8 +128,8 @@ def _call(function: str, gives: Type, *arguments: Expr) -> Expr:
 
 def _or_zero(type_: Type, wide: Type, column: Expr) -> Expr:
     """Give a sum in its type; of nulls only it is 0, as in ksqlDB."""
-    zero = _call("cast", type_, Literal(0)) if type_ != INT32 else Literal(0)
-    return _call("coalesce", type_, _cast(column, wide, type_), zero)
+    zero = _call("cast", wide, Literal(0))
+    return _cast(_call("coalesce", wide, column, zero), wide, type_)
 
 
 def _cast(column: Expr, source: Type, target: Type) -> Expr:

@@ -37,3 +37,7 @@ class Described:
     overloads: tuple[str, ...]
     example: str
     result: str
+    over: str = ""
+    """The rows that the example is of, where it is of several."""
+    gives: tuple[str, ...] = ()
+    """The type that each form gives, where it is told apart from the form."""

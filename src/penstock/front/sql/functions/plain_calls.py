@@ -5,6 +5,8 @@ The condition of a pattern looks at several rows, and is computed by few functio
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.model.expr import Call, Cast, Expr, Lambda, Resolved
 from penstock.schema.types import Kind, Type
 
@@ -27,6 +29,8 @@ def plain_calls(expr: Expr) -> Expr:
             return Lambda(parameters, plain_calls(body))
         case Call(function, arguments):
             return Call(function, tuple(plain_calls(item) for item in arguments))
+        case Resolved(user=user, arguments=arguments) if user is not None:
+            return replace(expr, arguments=tuple(plain_calls(item) for item in arguments))
         case Resolved(function, arguments, gives):
             return _plain(function, tuple(plain_calls(item) for item in arguments), gives)
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from penstock.errors import SqlError, did_you_mean
-from penstock.front.sql.functions.aggregate_entries import AGGREGATES
+from penstock.front.sql.functions.aggregate_entries import AGGREGATES, SAMPLE, SAMPLE_COLUMNS
 from penstock.front.sql.functions.collection_entries import (
     ARRAYS,
     CONDITIONAL,
@@ -21,6 +21,7 @@ from penstock.front.sql.functions.overload import Rule, choose, resolved
 from penstock.front.sql.functions.table_entries import TABLES
 from penstock.front.sql.functions.text_entries import REGULAR_EXPRESSIONS, STRINGS, URLS
 from penstock.front.sql.functions.typed import Argument, Typed
+from penstock.front.sql.functions.user_functions import user_function, user_function_names
 from penstock.schema.types import STRING, Kind, Type, array_of, decimal_of
 
 CATEGORIES: Mapping[str, Mapping[str, Entry]] = {
@@ -55,6 +56,9 @@ _UNITS = frozenset(
 def resolve_call(name: str, arguments: Sequence[Argument]) -> Typed:
     """Give the expression of a scalar function of these arguments, and its type."""
     upper = name.upper()
+    user = user_function(upper, "scalar")
+    if user is not None:
+        return user.called(arguments)
     entry = SCALARS.get(upper)
     if entry is None:
         raise SqlError(
@@ -68,17 +72,17 @@ def resolve_call(name: str, arguments: Sequence[Argument]) -> Typed:
 
 def is_scalar(name: str) -> bool:
     """Whether there is such a function of single rows."""
-    return name.upper() in SCALARS
+    return name.upper() in SCALARS or user_function(name, "scalar") is not None
 
 
 def is_aggregate(name: str) -> bool:
     """Whether there is such a function of groups of rows."""
-    return name.upper() in AGGREGATES
+    return name.upper() in AGGREGATES or user_function(name, "aggregate") is not None
 
 
 def is_table_function(name: str) -> bool:
     """Whether there is such a function that gives rows."""
-    return name.upper() in TABLES
+    return name.upper() in TABLES or user_function(name, "table") is not None
 
 
 def takes_unit(name: str) -> bool:
@@ -93,12 +97,20 @@ def takes_rows_back(name: str) -> bool:
 
 def function_names() -> tuple[str, ...]:
     """Give the names of all functions in order."""
+    return tuple(sorted({*built_in_names(), *user_function_names()}))
+
+
+def built_in_names() -> tuple[str, ...]:
+    """Give the names of the functions that are always there."""
     return tuple(sorted({*SCALARS, *AGGREGATES, *TABLES}))
 
 
 def describe(name: str) -> Described:
     """Give what DESCRIBE FUNCTION shows."""
     upper = name.upper()
+    user = user_function(upper)
+    if user is not None:
+        return user.described()
     if upper in AGGREGATES:
         return _described(upper, "aggregate", "AGGREGATE", AGGREGATES[upper])
     if upper in TABLES:
@@ -115,7 +127,39 @@ def describe(name: str) -> Described:
 
 def _described(name: str, kind: str, category: str, entry: Entry) -> Described:
     texts = tuple(f"{name}{overload}" for overload in entry.overloads)
-    return Described(name, kind, category, entry.description, texts, entry.example, entry.result)  # type: ignore[arg-type]
+    return Described(
+        name,
+        kind,  # type: ignore[arg-type]
+        category,
+        entry.description,
+        texts,
+        entry.example,
+        entry.result,
+        sample_text() if kind == "aggregate" else "",
+        tuple(_BY_RULE.get(overload.gives, overload.gives) for overload in entry.overloads),
+    )
+
+
+_BY_RULE: Mapping[str, str] = {
+    "INT": "INTEGER",
+    "=first": "the type of the first argument",
+    "=widest": "the widest type of the arguments",
+    "=whole": "DECIMAL without places",
+    "=entries": "ARRAY<STRUCT<K STRING, V T>>",
+    "=item": "the type of the items",
+}
+
+
+def sample_text() -> str:
+    """Give the rows that examples of aggregates are of."""
+    rows = ", ".join(f"({', '.join(map(_cell, row))})" for row in SAMPLE)
+    return f"({SAMPLE_COLUMNS}): {rows}"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return "null" if value is None else str(value)
 
 
 def _first(types: Sequence[Type | None]) -> Type:
