@@ -31,6 +31,9 @@ _LONGER = (
     *("front/streams", "log/assign", "log/channel", "log/remote", "log/test_event_store.py"),
     *("schema/codec/test_delimited.py", "schema/codec/test_json_agreement.py"),
     *("kernel/test_buffered.py", "schema/registry", "spark/test_state_patch.py"),
+    *("spark/test_state_runs.py", "schema/codec/test_fuzz.py", "front/sql/test_triggers.py"),
+    *("front/sql/test_join_kinds.py", "log/embedded/test_compaction_faults.py"),
+    *("kernel/fold/test_exact.py", "kernel/trigger/test_machine.py", "front/dsl/test_then.py"),
 )
 """Tests of whole programs, of processes, of commands and of many examples: not the fast loop's."""
 
