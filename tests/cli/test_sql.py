@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from penstock.cli.sql_answer import cell_text, plain
+from penstock.cli.sql_answer import cell_text
 from penstock.cli.sql_live import LatestRows
 from penstock.cli.sql_shell import completer, run_shell
 from penstock.errors import SqlError
+from penstock.serve.server import HttpServer
+from penstock.serve.sql_api import sql_app
+from penstock.sql.plain_value import plain
+from penstock.sql.server_token import made_token
 from penstock.sql.session import SqlSession
 from tests.cli.shell import Cli
 
@@ -299,3 +304,19 @@ def test_an_error_of_a_file_names_it(cli: Cli, working_directory: Path) -> None:
     ran = cli("sql", "-f", "wrong.sql")
     assert ran.code == 1
     assert "wrong.sql: line 2, column 15" in ran.err
+
+
+def test_a_server_answers_in_the_place_of_the_log(cli: Cli, working_directory: Path) -> None:
+    home = working_directory / ".penstock"
+    with SqlSession(home, here=True) as session:
+        app = sql_app(session, made_token(home), threading.Lock())
+        with HttpServer(app) as server:
+            cli("sql", "--server", server.url, "-e", ORDERS)
+            asked = cli("sql", "--server", server.url, "-e", "SHOW STREAMS;", "--json")
+            wrong = cli("sql", "--server", server.url, "-e", "SELEC 1;")
+            plan = cli("sql", "--server", server.url, "plan", ".")
+    assert asked.json["rows"][0]["stream"] == "ORDERS"
+    assert (wrong.code, "SQL_SYNTAX" in wrong.err) == (1, True)
+    assert (plan.code, "SQL_ACTION" in plan.err) == (2, True)
+    gone = cli("sql", "--server", server.url, "-e", "SHOW STREAMS;")
+    assert (gone.code, "SQL_SERVER" in gone.err) == (1, True)

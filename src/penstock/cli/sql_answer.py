@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import sys
-from collections.abc import Mapping
-from datetime import date, datetime
-from datetime import time as time_of_day
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, assert_never
 
 from penstock.cli.output import talk, write_json, write_line, write_table
 from penstock.cli.sql_live import follow_table
+from penstock.sql.plain_value import plain
 
 if TYPE_CHECKING:
     from penstock.sql.answer import Answer, Followed, Listed, Told
@@ -30,29 +26,6 @@ def write_answer(answer: Answer, *, json: bool) -> None:
             _write_followed(answer, json=json)
         case _:
             assert_never(answer)
-
-
-def plain(value: Any) -> Any:  # noqa: ANN401  # a value of any type
-    """Give a value as JSON has it: times and decimals as text, bytes in base 64."""
-    match value:
-        case bytes():
-            return base64.b64encode(value).decode()
-        case date() | time_of_day():
-            return _moment(value)
-        case Decimal():
-            return str(value)
-        case list() | tuple():
-            return [plain(item) for item in value]
-        case Mapping():
-            return {str(name): plain(item) for name, item in value.items()}
-        case _:
-            return value
-
-
-def _moment(value: date | time_of_day) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds").removesuffix("+00:00")
-    return value.isoformat()
 
 
 def cell_text(value: Any) -> str:  # noqa: ANN401  # a value of any type

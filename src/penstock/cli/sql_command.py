@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +15,17 @@ import typer
 from penstock.cli.options import JsonOption, exported_flags, settings_of
 from penstock.cli.output import examples, report, talk, write_json, write_line, write_table
 from penstock.cli.sql_answer import write_answer
-from penstock.cli.sql_shell import line_editing, run_shell
+from penstock.cli.sql_shell import line_editing, run_shell, tell_failures
 from penstock.errors import PenstockError, UsageError
 
 if TYPE_CHECKING:
     from penstock.front.sql.statement import Started
+    from penstock.sql.answering import Answering
     from penstock.sql.session import SqlSession
 
 _WRONG, _DRIFT = 1, 2
+_FOLLOWED = 1.0
+"""Seconds between two looks at the queries that a server runs."""
 
 
 class Action(StrEnum):
@@ -28,6 +34,7 @@ class Action(StrEnum):
     PLAN = "plan"
     APPLY = "apply"
     RUN = "run"
+    SERVE = "serve"
 
 
 def register(application: typer.Typer) -> None:
@@ -43,6 +50,8 @@ def register(application: typer.Typer) -> None:
             "penstock sql apply queries/",
             "penstock sql run",
             "penstock sql run --here --bounded",
+            "penstock sql serve --port 8088",
+            "penstock sql --server http://127.0.0.1:8088",
         ),
     )(sql)
 
@@ -80,35 +89,98 @@ def sql(  # noqa: PLR0913  # each parameter is an option
     bounded: Annotated[
         bool, typer.Option("--bounded", help="Let `run` take what there is now, and end.")
     ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where `serve` answers; 0: any.")
+    ] = 8088,
+    server: Annotated[
+        str, typer.Option("--server", metavar="URL", help="Let a server answer the statements.")
+    ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Run SQL statements: without any, a shell asks for them. `run` runs the catalog's queries."""
+    """Run SQL statements: without any, a shell asks for them.
+
+    `run` runs the catalog's queries; `serve` does so too, and answers statements over HTTP.
+    """
     if (action in {Action.PLAN, Action.APPLY}) != (directory is not None):
         raise UsageError(
             "SQL_ACTION",
             f'"{action or "sql"}" is given {"no" if directory is None else "a"} directory',
             hint="Write it as `penstock sql plan DIRECTORY` or `penstock sql apply DIRECTORY`.",
         )
-    from penstock.sql.session import SqlSession  # noqa: PLC0415  # polars, the grammar: 0.4 s
-
     home = settings_of(context).home
     asks = not (action or statements or file or check) and sys.stdin.isatty()
+    if server:
+        _refuse_at_server(action, check)
+        from penstock.sql.remote_session import RemoteSession  # noqa: PLC0415
+
+        with RemoteSession(server, home) as remote:
+            _answer(remote, statements or [], file, home, (asks, json))
+        return
+    from penstock.sql.session import SqlSession  # noqa: PLC0415  # the grammar, the log: 0.4 s
+
+    if action is Action.SERVE:
+        with SqlSession(home, here=here is not False) as session:
+            _serve(session, home, port, json=json)
+        return
     runs = asks if here is None else here
     with exported_flags(context), SqlSession(home, here=runs) as session:
         if check is not None:
             _check(session, check, json=json)
         elif action is not None:
             _act(session, action, directory, home, (runs, bounded, json))
-        elif statements or file is not None:
-            _script(session, statements or [], file, json=json)
-        elif asks:
-            with line_editing(session, home) as remember:
-                run_shell(session, json=json, remember=remember)
         else:
-            _run(session, sys.stdin.read(), json=json)
+            _answer(session, statements or [], file, home, (asks, json))
 
 
-def _script(session: SqlSession, statements: list[str], file: Path | None, *, json: bool) -> None:
+def _answer(
+    session: Answering,
+    statements: list[str],
+    file: Path | None,
+    home: Path,
+    options: tuple[bool, bool],
+) -> None:
+    asks, json = options
+    if statements or file is not None:
+        _script(session, statements, file, json=json)
+    elif asks:
+        with line_editing(session, home) as remember:
+            run_shell(session, json=json, remember=remember)
+    else:
+        _run(session, sys.stdin.read(), json=json)
+
+
+def _refuse_at_server(action: Action | None, check: Path | None) -> None:
+    if action is not None or check is not None:
+        raise UsageError(
+            "SQL_ACTION",
+            f'"{action or "--check"}" works on a log, not at a server',
+            hint="Leave out --server.",
+        )
+
+
+def _serve(session: SqlSession, home: Path, port: int, *, json: bool) -> None:
+    from penstock.serve.server import HttpServer  # noqa: PLC0415  # FastAPI: 0.5 s
+    from penstock.serve.sql_api import sql_app  # noqa: PLC0415
+    from penstock.sql.server_token import made_token  # noqa: PLC0415
+
+    # A service manager stops what it started by this signal: an end as orderly as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    told: dict[str, str] = {}
+    turn = threading.Lock()
+    with HttpServer(sql_app(session, made_token(home), turn), port=port) as server:
+        if json:
+            write_json({"url": server.url})
+        else:
+            write_line(server.url)
+        sys.stdout.flush()
+        talk("answering and running the catalog's queries; Ctrl-C stops")
+        while True:
+            with turn:
+                tell_failures(session, told)
+            time.sleep(_FOLLOWED)
+
+
+def _script(session: Answering, statements: list[str], file: Path | None, *, json: bool) -> None:
     from penstock.sql.script import script_text  # noqa: PLC0415
 
     for text in statements:
@@ -123,7 +195,7 @@ def _script(session: SqlSession, statements: list[str], file: Path | None, *, js
         raise
 
 
-def _run(session: SqlSession, text: str, *, json: bool) -> None:
+def _run(session: Answering, text: str, *, json: bool) -> None:
     for answer in session.run(text):
         write_answer(answer, json=json)
     session.catch_up()

@@ -13,7 +13,7 @@ from penstock.cli.sql_answer import write_answer
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
-    from penstock.sql.session import SqlSession
+    from penstock.sql.answering import Answering
 
 _PROMPT, _MORE = "sql> ", "...> "
 _LEAVE = frozenset({"exit", "quit"})
@@ -29,7 +29,7 @@ Remember: TypeAlias = Callable[[list[str]], None]
 
 
 def run_shell(
-    session: SqlSession,
+    session: Answering,
     *,
     json: bool,
     read_line: ReadLine = input,
@@ -40,7 +40,7 @@ def run_shell(
     waiting = ""
     told: dict[str, str] = {}
     while True:
-        _tell_failures(session, told)
+        tell_failures(session, told)
         try:
             line = read_line(_MORE if waiting else _PROMPT)
         except KeyboardInterrupt:
@@ -63,7 +63,7 @@ def run_shell(
 
 
 @contextlib.contextmanager
-def line_editing(session: SqlSession, home: Path) -> Iterator[Remember]:
+def line_editing(session: Answering, home: Path) -> Iterator[Remember]:
     """Let lines be edited, remembered and completed for the length of a with block."""
     try:
         import readline  # noqa: PLC0415  # not every system has it, and only a shell needs it
@@ -97,9 +97,9 @@ def line_editing(session: SqlSession, home: Path) -> Iterator[Remember]:
             readline.write_history_file(history)
 
 
-def completer(session: SqlSession) -> Callable[[str, int], str | None]:
+def completer(session: Answering) -> Callable[[str, int], str | None]:
     """Give what readline asks for the words that can follow, one after the other."""
-    from penstock.sql.completion import completed, known_words  # noqa: PLC0415  # loads the log
+    from penstock.sql.completion import completed  # noqa: PLC0415  # loads the log
 
     found: list[str] = []
 
@@ -107,7 +107,7 @@ def completer(session: SqlSession) -> Callable[[str, int], str | None]:
         if number == 0:
             words: tuple[str, ...] = ()
             with contextlib.suppress(PenstockError):
-                words = known_words(session.definitions())
+                words = session.words()
             found[:] = completed(begun, words)
         return found[number] if number < len(found) else None
 
@@ -120,7 +120,7 @@ def _unfinished(text: str) -> bool:
     return bool(text.strip()) and unfinished(text)
 
 
-def _answer(session: SqlSession, text: str, *, json: bool) -> None:
+def _answer(session: Answering, text: str, *, json: bool) -> None:
     try:
         for answer in session.run(text):
             write_answer(answer, json=json)
@@ -131,7 +131,7 @@ def _answer(session: SqlSession, text: str, *, json: bool) -> None:
         report(error)
 
 
-def _tell_failures(session: SqlSession, told: dict[str, str]) -> None:
+def tell_failures(session: Answering, told: dict[str, str]) -> None:
     """Tell once of each query that has ended by itself, and let new ones run."""
     try:
         failed = session.follow_queries()

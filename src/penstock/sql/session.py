@@ -100,6 +100,12 @@ class SqlSession:
         """Give the catalog as it is."""
         return self._definer.definitions()
 
+    def words(self) -> tuple[str, ...]:
+        """Give the words that statements may have: keywords, names, columns, functions."""
+        from penstock.sql.completion import known_words  # noqa: PLC0415  # all functions
+
+        return known_words(self.definitions())
+
     def effective_settings(self) -> dict[str, str]:
         """Give the settings of all sessions, and over them those of this one."""
         return {**self.definitions().system_settings, **self.settings}

@@ -1,0 +1,68 @@
+"""SQL over HTTP: statements in, a line of JSON for every answer and every row out."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Header, HTTPException
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from penstock.errors import PenstockError
+from penstock.sql.answer_line import line, lines_of, refusal_line
+from penstock.sql.script import pieces_of, read_piece
+from penstock.sql.session import SqlSession
+
+_LINES = "application/x-ndjson"
+_LONGEST = 1_000_000
+
+
+class Asked(BaseModel):
+    """Statements, with the settings and variables of the session that asks."""
+
+    sql: str = Field(max_length=_LONGEST)
+    settings: dict[str, str] = {}
+    variables: dict[str, str] = {}
+
+
+def sql_app(session: SqlSession, token: str, turn: threading.Lock) -> FastAPI:
+    """Give the application that answers statements by a session, one at a time.
+
+    Whoever else uses the session takes the `turn`. Rows that are followed keep nobody waiting.
+    """
+    app = FastAPI(title="Penstock SQL")
+
+    def known(authorization: Annotated[str, Header()] = "") -> None:
+        if not secrets.compare_digest(authorization.encode(), f"Bearer {token}".encode()):
+            raise HTTPException(401, "the token of the server's home is wanted")
+
+    @app.post("/sql", dependencies=[Depends(known)])
+    def answer(asked: Asked) -> StreamingResponse:
+        """Carry out statements."""
+        return StreamingResponse(_answered(session, turn, asked), media_type=_LINES)
+
+    @app.get("/sql/words", dependencies=[Depends(known)])
+    def words() -> list[str]:
+        """Give the words that statements may have."""
+        with turn:
+            return list(session.words())
+
+    return app
+
+
+def _answered(session: SqlSession, turn: threading.Lock, asked: Asked) -> Iterator[bytes]:
+    told = {"settings": asked.settings, "variables": asked.variables}
+    try:
+        for piece in pieces_of(asked.sql):
+            with turn:
+                session.settings, session.variables = told["settings"], told["variables"]
+                answers = list(session.execute(read_piece(piece, session.variables)))
+                session.follow_queries()
+            for found in answers:
+                yield from lines_of(found)
+    except PenstockError as error:
+        yield refusal_line(error)
+    yield line(**told)

@@ -1,0 +1,86 @@
+"""Statements answered by a server (`penstock sql serve`), as a session here answers them."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from penstock.errors import SqlError
+from penstock.sql.answer import Answer
+from penstock.sql.answer_line import answers_of
+from penstock.sql.server_token import read_token
+
+_TIMEOUT = 60.0
+
+
+class RemoteSession:
+    """Asks a server; settings and variables are this session's and go along with every text."""
+
+    def __init__(self, url: str, home: Path) -> None:
+        self._url = url.rstrip("/")
+        self._token = read_token(home)
+        self.settings: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
+        self._words: tuple[str, ...] | None = None
+
+    def run(self, text: str) -> Iterator[Answer]:
+        """Carry out the statements of a text; the first that is refused ends it."""
+        body = {"sql": text, "settings": self.settings, "variables": self.variables}
+        self._words = None
+        told: dict[str, Any] = {}
+        with self._asked("/sql", json.dumps(body).encode()) as lines:
+            try:
+                yield from answers_of(lines, told)
+            except (OSError, ValueError) as error:
+                raise self._silent(str(error)) from error
+        self.settings, self.variables = told["settings"], told["variables"]
+
+    def catch_up(self) -> None:
+        """Do nothing: the queries run at the server's."""
+
+    def follow_queries(self) -> Mapping[str, BaseException]:
+        """Give nothing: the server tells of its own queries."""
+        return {}
+
+    def words(self) -> tuple[str, ...]:
+        """Give the words that statements may have, asked for once between statements."""
+        if self._words is None:
+            with self._asked("/sql/words") as lines:
+                self._words = tuple(json.loads(b"".join(lines)))
+        return self._words
+
+    def close(self) -> None:
+        """Do nothing: each text is a connection of its own."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _asked(self, path: str, body: bytes | None = None) -> Any:  # noqa: ANN401  # lines of bytes
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"}
+        request = urllib.request.Request(self._url + path, body, headers)  # noqa: S310  # the user's
+        try:
+            return urllib.request.urlopen(request, timeout=_TIMEOUT)  # noqa: S310
+        except urllib.error.HTTPError as error:
+            raise self._silent(f"{error.code} {error.reason}") from error
+        except (OSError, ValueError) as error:
+            raise self._silent(str(error)) from error
+
+    def _silent(self, reason: str) -> SqlError:
+        return SqlError(
+            "SQL_SERVER",
+            f'the server at "{self._url}" did not answer: {reason}',
+            hint="Start one with `penstock sql serve` on the same home, and give its address.",
+        )
