@@ -5,11 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from fastapi import Depends, FastAPI, Header, HTTPException
+from fastapi import Body, Depends, FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
 
 from penstock.errors import PenstockError
 from penstock.sql.answer_line import line, lines_of, refusal_line
@@ -20,12 +19,7 @@ _LINES = "application/x-ndjson"
 _LONGEST = 1_000_000
 
 
-class Asked(BaseModel):
-    """Statements, with the settings and variables of the session that asks."""
-
-    sql: str = Field(max_length=_LONGEST)
-    settings: dict[str, str] = {}
-    variables: dict[str, str] = {}
+Values: TypeAlias = dict[str, str]
 
 
 def sql_app(session: SqlSession, token: str, turn: threading.Lock) -> FastAPI:
@@ -40,9 +34,14 @@ def sql_app(session: SqlSession, token: str, turn: threading.Lock) -> FastAPI:
             raise HTTPException(401, "the token of the server's home is wanted")
 
     @app.post("/sql", dependencies=[Depends(known)])
-    def answer(asked: Asked) -> StreamingResponse:
-        """Carry out statements."""
-        return StreamingResponse(_answered(session, turn, asked), media_type=_LINES)
+    def answer(
+        sql: Annotated[str, Body(max_length=_LONGEST)],
+        settings: Annotated[Values | None, Body()] = None,
+        variables: Annotated[Values | None, Body()] = None,
+    ) -> StreamingResponse:
+        """Carry out statements, with the settings and variables of the session that asks."""
+        told = {"settings": settings or {}, "variables": variables or {}}
+        return StreamingResponse(_answered(session, turn, sql, told), media_type=_LINES)
 
     @app.get("/sql/words", dependencies=[Depends(known)])
     def words() -> list[str]:
@@ -53,10 +52,11 @@ def sql_app(session: SqlSession, token: str, turn: threading.Lock) -> FastAPI:
     return app
 
 
-def _answered(session: SqlSession, turn: threading.Lock, asked: Asked) -> Iterator[bytes]:
-    told = {"settings": asked.settings, "variables": asked.variables}
+def _answered(
+    session: SqlSession, turn: threading.Lock, sql: str, told: dict[str, Values]
+) -> Iterator[bytes]:
     try:
-        for piece in pieces_of(asked.sql):
+        for piece in pieces_of(sql):
             with turn:
                 session.settings, session.variables = told["settings"], told["variables"]
                 answers = list(session.execute(read_piece(piece, session.variables)))
