@@ -18,69 +18,15 @@ from penstock.sql.plain_value import plain
 from penstock.sql.server_token import made_token
 from penstock.sql.session import SqlSession
 from tests.cli.shell import Cli
+from tests.sql.page_views import Q1, Q2, Q3, Q4, Q5, Q6, aged
 
 ORDERS = (
     "CREATE STREAM orders (id STRING KEY, amount INT)"
     " WITH (KAFKA_TOPIC='orders', VALUE_FORMAT='JSON', PARTITIONS=1);"
 )
 
-# The six statements of a KSQL course, in the order and under the names that they need: the third
-# made a stream of another name than the fifth reads, and the fourth came before the fifth.
-PAGE_VIEWS = """
-CREATE STREAM pageviews
-(viewtime BIGINT,
-userid VARCHAR,
-pageid VARCHAR)
-WITH (KAFKA_TOPIC='pageviews',
-VALUE_FORMAT='DELIMITED',
-KEY='pageid',
-TIMESTAMP='viewtime');
-
-CREATE TABLE users
-  (registertime BIGINT,
-   gender VARCHAR,
-   regionid VARCHAR,
-   userid VARCHAR,
-   interests array<VARCHAR>,
-   contactinfo map<VARCHAR, VARCHAR>)
-WITH (KAFKA_TOPIC='users',
-      VALUE_FORMAT='JSON',
-      KEY = 'userid');
-
-CREATE STREAM pageviews_transformed
-  WITH (TIMESTAMP='viewtime', PARTITIONS=5, VALUE_FORMAT='JSON') AS
-
-
-  SELECT viewtime,
-         userid,
-         pageid,
-         TIMESTAMPTOSTRING(viewtime, 'yyyy-MM-dd HH:mm:ss.SSS') AS timestring
-  FROM pageviews
-  WHERE userid='User_1' OR userid='User_2'
-  PARTITION BY userid;
-
-CREATE STREAM pageviews_enriched AS
-  SELECT pv.viewtime,
-         pv.userid AS userid,
-         pv.pageid,
-         pv.timestring,
-         u.gender,
-         u.regionid,
-         u.interests,
-         u.contactinfo
-  FROM pageviews_transformed pv
-  LEFT JOIN users u ON pv.userid = u.userid;
-
-CREATE TABLE pageviews_per_region_per_minute AS
-  SELECT regionid,
-         count(*) FROM pageviews_enriched
-  WINDOW TUMBLING (SIZE 1 MINUTE)
-  GROUP BY regionid;
-"""
-VISITORS = """
-CREATE STREAM visitors WITH (kafka_topic=visitors, value_format='delimited')
-AS SELECT age FROM pageviews_enriched;
-"""
+PAGE_VIEWS = "".join((Q1, Q2, Q3, Q5, Q4))
+VISITORS = Q6.format("age")
 
 
 def produce_page_views(cli: Cli) -> None:
@@ -137,9 +83,7 @@ def test_the_last_of_them_runs_where_the_source_has_its_column(
     cli: Cli, working_directory: Path
 ) -> None:
     produce_page_views(cli)
-    aged = PAGE_VIEWS.replace("gender VARCHAR,", "gender VARCHAR,\n   age INT,")
-    aged = aged.replace("u.gender,", "u.gender,\n         u.age,")
-    (working_directory / "views.sql").write_text(aged + VISITORS)
+    (working_directory / "views.sql").write_text(aged(PAGE_VIEWS) + VISITORS)
     cli.ok("sql", "-f", "views.sql", "--here")
     printed = cli.ok("sql", "--json", "-e", "PRINT visitors FROM BEGINNING LIMIT 3;")
     assert sorted(json.loads(line)["value"] for line in printed.lines) == ["30", "30", "40"]

@@ -15,64 +15,8 @@ from penstock.log.record import KEY_COLUMN, VALUE_COLUMN
 from penstock.log.rows import rows_of_bytes
 from penstock.sql.session import SqlSession
 from tests.sql.kit import followed, make_topics, opened, rows, told
+from tests.sql.page_views import Q1, Q2, Q3, Q4, Q5, Q6
 
-Q1 = """
-CREATE STREAM pageviews
-(viewtime BIGINT,
-userid VARCHAR,
-pageid VARCHAR)
-WITH (KAFKA_TOPIC='pageviews',
-VALUE_FORMAT='DELIMITED',
-KEY='pageid',
-TIMESTAMP='viewtime');
-"""
-Q2 = """
-CREATE TABLE users
-  (registertime BIGINT,
-   gender VARCHAR,
-   regionid VARCHAR,
-   userid VARCHAR,
-   interests array<VARCHAR>,
-   contactinfo map<VARCHAR, VARCHAR>)
-WITH (KAFKA_TOPIC='users',
-      VALUE_FORMAT='JSON',
-      KEY = 'userid');
-"""
-Q3 = """
-CREATE STREAM pageviews_transformed
-  WITH (TIMESTAMP='viewtime', PARTITIONS=5, VALUE_FORMAT='JSON') AS
-  SELECT viewtime,
-         userid,
-         pageid,
-         TIMESTAMPTOSTRING(viewtime, 'yyyy-MM-dd HH:mm:ss.SSS') AS timestring
-  FROM pageviews
-  WHERE userid='User_1' OR userid='User_2'
-  PARTITION BY userid;
-"""
-Q4 = """
-CREATE TABLE pageviews_per_region_per_minute AS
-  SELECT regionid,
-         count(*) FROM pageviews_enriched
-  WINDOW TUMBLING (SIZE 1 MINUTE)
-  GROUP BY regionid;
-"""
-Q5 = """
-CREATE STREAM pageviews_enriched AS
-  SELECT pv.viewtime,
-         pv.userid AS userid,
-         pv.pageid,
-         pv.timestring,
-         u.gender,
-         u.regionid,
-         u.interests,
-         u.contactinfo
-  FROM pageviews_transformed pv
-  LEFT JOIN users u ON pv.userid = u.userid;
-"""
-Q6 = """
-CREATE STREAM visitors WITH (kafka_topic=visitors, value_format='delimited')
-AS SELECT {} FROM pageviews_enriched;
-"""
 FIRST = 1_413_215_518_000
 VIEWS = (
     (0, "User_1", "a"),

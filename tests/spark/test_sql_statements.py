@@ -14,60 +14,12 @@ from penstock.sql.records import records_of
 from penstock.sql.running import catch_up
 from penstock.sql.spark_jobs import catch_up_on_spark
 from tests.sql.kit import opened, rows, told
+from tests.sql.page_views import aged, statements
 
 pytestmark = pytest.mark.spark
 
-# As they stand, but for the traps: the names and the order that they refer to one another by, and
-# the age of a visitor, which none of them knows. Topics are made before, as they were there.
-STATEMENTS = """
-CREATE STREAM pageviews
-(viewtime BIGINT,
-userid VARCHAR,
-pageid VARCHAR)
-WITH (KAFKA_TOPIC='pageviews',
-VALUE_FORMAT='DELIMITED',
-KEY='pageid',
-TIMESTAMP='viewtime');
-CREATE TABLE users
-  (registertime BIGINT,
-   gender VARCHAR,
-   age INT,
-   regionid VARCHAR,
-   userid VARCHAR,
-   interests array<VARCHAR>,
-   contactinfo map<VARCHAR, VARCHAR>)
-WITH (KAFKA_TOPIC='users',
-      VALUE_FORMAT='JSON',
-      KEY = 'userid');
-CREATE STREAM pageviews_transformed
-  WITH (TIMESTAMP='viewtime', PARTITIONS=5, VALUE_FORMAT='JSON') AS
-  SELECT viewtime,
-         userid,
-         pageid,
-         TIMESTAMPTOSTRING(viewtime, 'yyyy-MM-dd HH:mm:ss.SSS') AS timestring
-  FROM pageviews
-  WHERE userid='User_1' OR userid='User_2'
-  PARTITION BY userid;
-CREATE STREAM pageviews_enriched AS
-  SELECT pv.viewtime,
-         pv.userid AS userid,
-         pv.pageid,
-         pv.timestring,
-         u.gender,
-         u.age,
-         u.regionid,
-         u.interests,
-         u.contactinfo
-  FROM pageviews_transformed pv
-  LEFT JOIN users u ON pv.userid = u.userid;
-CREATE TABLE pageviews_per_region_per_minute AS
-  SELECT regionid,
-         count(*) FROM pageviews_enriched
-  WINDOW TUMBLING (SIZE 1 MINUTE)
-  GROUP BY regionid;
-CREATE STREAM visitors WITH (kafka_topic=visitors, value_format='delimited')
-AS SELECT age FROM pageviews_enriched;
-"""
+# Topics are made before, as they were there.
+STATEMENTS = aged(statements("age"))
 RECORDS = """
 INSERT INTO users (userid, registertime, gender, age, regionid, interests, contactinfo) VALUES
   ('User_1', 1, 'OTHER', 41, 'Region_1', ARRAY['Game'], MAP('zip' := '1')),
