@@ -7,6 +7,7 @@ A program written for the connector runs unchanged: `kafka.bootstrap.servers` is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import Filter, InputPartition
@@ -49,12 +50,14 @@ class KafkaFormat(PenstockFormat):
     @override
     def reader(self, schema: StructType) -> TopicReader:
         options = kafka_source_options(self.options, stream=False)
-        return _KafkaReader(options, self._stored(options), self.log_of, self._rows, schema)
+        return _KafkaReader(options, self._stored(options), self.log_of, _Shown(self._rows, schema))
 
     @override
     def streamReader(self, schema: StructType) -> TopicStreamReader:
         options = kafka_source_options(self.options, stream=True)
-        return _KafkaStreamReader(options, self._stored(options), self.log_of, self._rows, schema)
+        return _KafkaStreamReader(
+            options, self._stored(options), self.log_of, _Shown(self._rows, schema)
+        )
 
     def _rows(self) -> KafkaRows:
         options = kafka_source_options(self.options, stream=False)
@@ -67,18 +70,29 @@ class KafkaFormat(PenstockFormat):
         return spark_schema(self.log_of(options.home).topic(options.topic), STORED)
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How stored rows are shown; looked up where they are read, since codecs do not travel."""
+
+    rows: Callable[[], KafkaRows]
+    wanted: StructType
+
+    def records(self, stored: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = self.rows()
+        for batch in stored:
+            yield rows.shown(batch, self.wanted)
+
+
 class _KafkaReader(TopicReader):
     def __init__(
         self,
         options: SourceOptions,
         stored: StructType,
         log_of: Callable[[str], Log],
-        rows: Callable[[], KafkaRows],
-        wanted: StructType,
+        shown: _Shown,
     ) -> None:
         super().__init__(options, stored, log_of)
-        self._rows = rows
-        self._wanted = wanted
+        self._shown = shown
 
     @override
     def pushFilters(self, filters: list[Filter]) -> list[Filter]:
@@ -87,9 +101,7 @@ class _KafkaReader(TopicReader):
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        rows = self._rows()
-        for batch in super().read(partition):
-            yield rows.shown(batch, self._wanted)
+        return self._shown.records(super().read(partition))
 
 
 class _KafkaStreamReader(TopicStreamReader):
@@ -98,15 +110,11 @@ class _KafkaStreamReader(TopicStreamReader):
         options: SourceOptions,
         stored: StructType,
         log_of: Callable[[str], Log],
-        rows: Callable[[], KafkaRows],
-        wanted: StructType,
+        shown: _Shown,
     ) -> None:
         super().__init__(options, stored, log_of)
-        self._rows = rows
-        self._wanted = wanted
+        self._shown = shown
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        rows = self._rows()
-        for batch in super().read(partition):
-            yield rows.shown(batch, self._wanted)
+        return self._shown.records(super().read(partition))

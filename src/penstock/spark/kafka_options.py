@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from penstock.errors import UsageError
 from penstock.spark.admission import NO_LIMITS, BatchLimits
 from penstock.spark.cores import available_cores
-from penstock.spark.options import SourceOptions
+from penstock.spark.options import SourceOptions, required_option
 from penstock.spark.position import BEGINNING, LATEST, Positions, parse_positions
 
+_NAME = "kafka"
 _SERVERS = "kafka.bootstrap.servers"
 _SUBSCRIBE = "subscribe"
 # How Kafka's connector writes "from the beginning" and "from now on" where it wants a number.
@@ -20,7 +21,7 @@ _WORDS = {-2: "beginning", -1: "latest"}
 def kafka_source_options(given: Mapping[str, str], *, stream: bool) -> SourceOptions:
     """Read the options of a source: a stream begins at its end, a table at its beginning."""
     options = _lowered(given)
-    topic = _required(options, _SUBSCRIBE)
+    topic = required_option(options, _SUBSCRIBE, _NAME)
     if "," in topic:
         raise UsageError(
             "FORMAT_OPTION",
@@ -29,7 +30,7 @@ def kafka_source_options(given: Mapping[str, str], *, stream: bool) -> SourceOpt
         )
     rows = options.get("maxoffsetspertrigger")
     return SourceOptions(
-        home=_home(_required(options, _SERVERS)),
+        home=_home(required_option(options, _SERVERS, _NAME)),
         topic=topic,
         start=_positions(options, "startingOffsets", topic, LATEST if stream else BEGINNING),
         stop=_positions(options, "endingOffsets", topic, LATEST),
@@ -53,17 +54,6 @@ def registry_url(given: Mapping[str, str]) -> str:
 
 def _lowered(given: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in given.items()}
-
-
-def _required(options: Mapping[str, str], name: str) -> str:
-    value = options.get(name, "")
-    if not value:
-        raise UsageError(
-            "FORMAT_OPTION",
-            f'the kafka format needs the option "{name}"',
-            hint=f'Add .option("{name}", ...).',
-        )
-    return value
 
 
 def _home(servers: str) -> str:

@@ -55,8 +55,8 @@ def source_options(given: Mapping[str, str]) -> SourceOptions:
     columns = (name.strip() for name in options.get("columns", "").split(","))
     seconds = _number(options, "maxSecondsPerBatch")
     return SourceOptions(
-        home=_required(options, "home"),
-        topic=_required(options, "topic"),
+        home=required_option(options, "home"),
+        topic=required_option(options, "topic"),
         start=_positions(options, "start", BEGINNING),
         stop=_positions(options, "stop", LATEST),
         columns=tuple(name for name in columns if name),
@@ -73,7 +73,7 @@ def source_options(given: Mapping[str, str]) -> SourceOptions:
 def sink_options(given: Mapping[str, str]) -> SinkOptions:
     """Read the options of a sink; a misspelt one is named and corrected."""
     options = _checked(given, _SINK)
-    return SinkOptions(home=_required(options, "home"), topic=options.get("topic", ""))
+    return SinkOptions(home=required_option(options, "home"), topic=options.get("topic", ""))
 
 
 def _checked(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
@@ -88,12 +88,13 @@ def _checked(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]
     return {names[name.lower()]: value for name, value in given.items()}
 
 
-def _required(options: Mapping[str, str], name: str) -> str:
+def required_option(options: Mapping[str, str], name: str, of: str = "penstock") -> str:
+    """Give an option that a format cannot do without."""
     value = options.get(name, "")
     if not value:
         raise UsageError(
             "FORMAT_OPTION",
-            f'the penstock format needs the option "{name}"',
+            f'the {of} format needs the option "{name}"',
             hint=f'Add .option("{name}", ...).',
         )
     return value
