@@ -15,6 +15,7 @@ from penstock.schema.codec.schemas import Schemas
 from penstock.sql.catalog_entry import CatalogEntry
 from penstock.sql.named_files import NamedFiles
 from penstock.sql.query_start import with_starts
+from penstock.sql.working_order import done_in_working_order
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -141,17 +142,7 @@ def _replay_pending(
     entries: Sequence[CatalogEntry], made: Definitions
 ) -> list[tuple[CatalogEntry, SqlError]]:
     """Carry out entries in an order that works; give those for which there is none."""
-    waiting = list(entries)
-    while True:
-        refusals: list[tuple[CatalogEntry, SqlError]] = []
-        for entry in waiting:
-            try:
-                _replay(entry, made)
-            except SqlError as refusal:
-                refusals.append((entry, refusal))
-        if len(refusals) in {0, len(waiting)}:
-            return refusals
-        waiting = [entry for entry, _ in refusals]
+    return done_in_working_order(entries, lambda entry: _replay(entry, made), SqlError)
 
 
 def named(started: Started, id_: str) -> Started:

@@ -10,9 +10,10 @@ from pathlib import Path
 from penstock.errors import PenstockError, SqlError
 from penstock.front.sql import tree_statement as tree
 from penstock.front.sql.source_text import SourceText
-from penstock.sql.definitions import Definitions, replayed
+from penstock.sql.definitions import Definitions, replayed, with_settings
 from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.script import pieces_of, read_piece, script_text
+from penstock.sql.working_order import done_in_working_order
 
 _DEFINES = (
     tree.CreateSource,
@@ -61,17 +62,10 @@ def tried(texts: Iterable[str]) -> tuple[Tried, ...]:
     for text in texts:
         _read(text, waiting, found)
     scratch = replayed(())
-    while waiting:
-        refused: list[tuple[_Waiting, PenstockError]] = []
-        for item in waiting:
-            try:
-                found.append(_made(item, scratch))
-            except PenstockError as refusal:
-                refused.append((item, refusal))
-        if len(refused) == len(waiting):
-            found += [Tried(item.text, _name(item.statement), why) for item, why in refused]
-            break
-        waiting = [item for item, _ in refused]
+    refused = done_in_working_order(
+        waiting, lambda item: found.append(_made(item, scratch)), PenstockError
+    )
+    found += [Tried(item.text, _name(item.statement), why) for item, why in refused]
     return tuple(found)
 
 
@@ -129,8 +123,7 @@ def _filled(piece: SourceText, statement: tree.Statement, variables: dict[str, s
 
 
 def _made(item: _Waiting, scratch: Definitions) -> Tried:
-    scratch.catalog.settings.clear()
-    scratch.catalog.settings.update(item.settings)
+    with_settings(scratch.catalog, dict(item.settings))
     resolved_as_said(item.statement, scratch.session)
     return Tried(item.text, _name(item.statement), None, item.settings)
 

@@ -14,6 +14,7 @@ from penstock.sql.definitions import Definitions, replayed_partly, with_settings
 from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.plain_statement import Kept, plain_statement
 from penstock.sql.script import pieces_of, read_piece, script_text
+from penstock.sql.working_order import done_in_working_order
 
 Does: TypeAlias = Literal["create", "replace", "keep", "leave"]
 
@@ -48,17 +49,12 @@ def steps_to(directory: Path, known: Definitions) -> tuple[Step, ...]:
     others = [entry for entry in known.entries if not {entry.key, *entry.statements} & keys]
     scratch = replayed_partly(others, known.catalog.schemas)
     steps: list[Step] = []
-    while wanted:
-        refusals: list[tuple[_Wanted, SqlError]] = []
-        for item in wanted:
-            try:
-                steps.append(_step(item, scratch, known))
-            except SqlError as refusal:
-                refusals.append((item, refusal))
-        if len(refusals) == len(wanted):
-            item, why = refusals[0]
-            raise _in_file(item.path, why)
-        wanted = [item for item, _ in refusals]
+    refused = done_in_working_order(
+        wanted, lambda item: steps.append(_step(item, scratch, known)), SqlError
+    )
+    if refused:
+        item, why = refused[0]
+        raise _in_file(item.path, why)
     left = [Step("leave", entry.key, entry.statements[-1]) for entry in others if entry.statements]
     return (*steps, *left)
 
