@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+from penstock.model.job_settings import Guarantee, Recovery
 from penstock.spark.admission import NO_LIMITS, BatchLimits
 from penstock.spark.cores import available_cores
 from penstock.spark.job_files import JobFiles
@@ -36,6 +37,10 @@ class ProgramOptions:
     until: Until = "stopped"
     first: tuple[tuple[str, int, int], ...] = ()
     """Topic, partition and offset up to which it is read before anything of other topics is."""
+    guarantee: Guarantee = "exactly-once"
+    recovery: Recovery = "passive"
+    latency: float = 0.0
+    """Seconds that a batch should take at most; 0 where nobody said."""
 
     @property
     def staging(self) -> str:
@@ -65,6 +70,9 @@ class ProgramOptions:
             "tasks": str(self.tasks),
             "until": self.until,
             "first": json.dumps(self.first),
+            "guarantee": self.guarantee,
+            "recovery": self.recovery,
+            "latency": str(self.latency),
             **{name: str(value) for name, value in limits.items() if value is not None},
         }
 
@@ -91,4 +99,7 @@ class ProgramOptions:
                 (topic, partition, end)
                 for topic, partition, end in json.loads(given.get("first", "[]"))
             ),
+            guarantee=cast(Guarantee, given.get("guarantee", "exactly-once")),
+            recovery=cast(Recovery, given.get("recovery", "passive")),
+            latency=float(given.get("latency", "0")),
         )

@@ -12,6 +12,7 @@ from pyspark.sql.functions import lit, nullif
 from penstock.connect.results import Writer, claim_tables, stored_tables
 from penstock.errors import RunError
 from penstock.log.port import Log
+from penstock.model.job_settings import JOB_SETTINGS, JobSettings
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.spark.admission import BatchLimits
@@ -39,9 +40,6 @@ from penstock.spark.session import spark_session
 from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
-
-DEFAULT_LIMITS = BatchLimits(rows=4_000_000)
-"""A history comes in pieces that fit into memory."""
 
 _SOURCE_NAME = "inputs"
 _SETTINGS: Mapping[str, str] = {
@@ -75,7 +73,8 @@ def start(  # noqa: PLR0913  # all but the program are by name
     bounded: bool = False,
     until: Until | None = None,
     clock: FileClock | None = None,
-    limits: BatchLimits = DEFAULT_LIMITS,
+    how: JobSettings = JOB_SETTINGS,
+    limits: BatchLimits | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     parts: Parts = PARTS,
     first: Sequence[str] = (),
@@ -116,18 +115,24 @@ def start(  # noqa: PLR0913  # all but the program are by name
         scans=tuple((scan.id, scan.stream.topic) for scan in kept.scans),
         reads_files=any(scan.stream.files is not None for scan in kept.scans),
         clock="" if clock is None else str(clock.path),
-        limits=limits,
+        # A history comes in pieces that fit into memory.
+        limits=limits or BatchLimits(rows=how.batch_rows),
         tasks=available_cores(),
         until=lasts,
         # As far as they are now: what comes later takes its turn.
         first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
+        guarantee=how.guarantee,
+        recovery=how.recovery,
+        latency=0.0 if how.latency is None else how.latency.total_seconds(),
     )
     own = the_session().newSession()
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
-    return _started(own, sink, parts)
+    return _started(own, sink, parts, how)
 
 
-def _started(session: SparkSession, sink: ProgramSink, parts: Parts) -> ProgramQuery:
+def _started(
+    session: SparkSession, sink: ProgramSink, parts: Parts, how: JobSettings
+) -> ProgramQuery:
     physical, options = sink.physical, sink.options
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)
@@ -142,6 +147,10 @@ def _started(session: SparkSession, sink: ProgramSink, parts: Parts) -> ProgramQ
     )
     if options.until != "stopped":
         writer = writer.trigger(availableNow=True)
+    elif how.batch_every is not None:
+        writer = writer.trigger(
+            processingTime=f"{round(1000 * how.batch_every.total_seconds())} ms"
+        )
     return ProgramQuery(writer.start(), physical, options)
 
 
