@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from penstock.front.sql.asking import Asked
-from penstock.front.sql.pull_tree import Pulled
+from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.source import SqlSource
 from penstock.kernel.port import Counts
 from penstock.log.port import Log

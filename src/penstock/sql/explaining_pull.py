@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.front.sql.pull_tree import (
+from penstock.front.sql.pull.tree import (
     Pulled,
     PullGroup,
     PullJoin,

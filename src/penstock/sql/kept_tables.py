@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from penstock.front.sql.pull_tree import KeptTable
+from penstock.front.sql.pull.tree import KeptTable
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.source import ROW_OFFSET, ROW_PARTITION, SqlSource
 from penstock.kernel.port import Frame

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from penstock.front.sql.pull_tree import Bound, OverCall, PullOrder
+from penstock.front.sql.pull.tree import Bound, OverCall, PullOrder
 from penstock.kernel.columns import dtype_of
 from penstock.kernel.expression import lower
 from penstock.kernel.port import Frame

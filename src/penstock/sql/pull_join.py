@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from penstock.front.sql.pull_tree import AT, PullJoin
+from penstock.front.sql.pull.tree import AT, PullJoin
 from penstock.kernel.expression import lower
 from penstock.kernel.port import Frame
 from penstock.schema.schema import Schema

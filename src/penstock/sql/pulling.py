@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from penstock.front.sql.pull_tree import (
+from penstock.front.sql.pull.tree import (
     AT,
     PullDistinct,
     Pulled,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from penstock.front.sql.asking import Asked
-from penstock.front.sql.pull_tree import Pulled
+from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.source import SqlSource
 from penstock.kernel.port import WEIGHT, Frame

@@ -14,7 +14,7 @@ from penstock.front.sql import tree_statement as tree
 from penstock.front.sql.asking import Asked
 from penstock.front.sql.assertion import Expected
 from penstock.front.sql.insert import Inserted
-from penstock.front.sql.pull_tree import Pulled
+from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.statement import Outcome, Started
 from penstock.front.sql.tree import Name
 from penstock.log.open import open_log

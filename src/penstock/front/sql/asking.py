@@ -12,13 +12,13 @@ from penstock.front.sql.derived import inner_query
 from penstock.front.sql.emitting import refuse_triggers
 from penstock.front.sql.explode import Explosion
 from penstock.front.sql.expression import Resolver
-from penstock.front.sql.join import read_relation
+from penstock.front.sql.join.clause import read_relation
 from penstock.front.sql.keying import result_of, stream_rows
 from penstock.front.sql.plain_query import plain_query
 from penstock.front.sql.project import Given, selected
-from penstock.front.sql.pull_check import check_lookup
-from penstock.front.sql.pull_query import pulled
-from penstock.front.sql.pull_tree import Pulled
+from penstock.front.sql.pull.check import check_lookup
+from penstock.front.sql.pull.query import pulled
+from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.query import QueryReading, filtered, source_of
 from penstock.front.sql.reading import Rows, kept
 from penstock.front.sql.scope import with_bounds

@@ -13,7 +13,7 @@ from penstock.front.sql.emitting import refuse_triggers
 from penstock.front.sql.explode import Explosion
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.file_source import file_rows
-from penstock.front.sql.join import read_relation
+from penstock.front.sql.join.clause import read_relation
 from penstock.front.sql.keying import keyed, result_of
 from penstock.front.sql.partition import partitioned
 from penstock.front.sql.plain_query import plain_query

@@ -16,7 +16,7 @@ from penstock.front.sql.create_function import created_function
 from penstock.front.sql.emission_setting import RECORD, SETTING
 from penstock.front.sql.functions.user_functions import known_functions
 from penstock.front.sql.insert import Inserted, inserted
-from penstock.front.sql.pull_tree import Pulled
+from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.query import resolved
 from penstock.front.sql.schema_statement import created_source
 from penstock.front.sql.sink import Result, Target, new_source, written

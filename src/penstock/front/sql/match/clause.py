@@ -11,9 +11,9 @@ from penstock.front.sql.derived import derived_rows
 from penstock.front.sql.expression import Resolver, name_of
 from penstock.front.sql.functions.typed import as_type
 from penstock.front.sql.keying import stream_rows
-from penstock.front.sql.pattern_condition import of_whole_match
-from penstock.front.sql.pattern_shape import PatternShape
-from penstock.front.sql.pattern_value import PatternScope, PatternValues
+from penstock.front.sql.match.condition import of_whole_match
+from penstock.front.sql.match.shape import PatternShape
+from penstock.front.sql.match.value import PatternScope, PatternValues
 from penstock.front.sql.reading import Rows
 from penstock.front.sql.scope import ScopeColumn
 from penstock.front.sql.sink import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.errors import SqlError
-from penstock.front.sql.pattern_value import PatternValues
+from penstock.front.sql.match.value import PatternValues
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_pattern import (

@@ -12,7 +12,7 @@ from penstock.errors import SqlError, did_you_mean
 from penstock.front.sql.expression import CallHook, Resolver
 from penstock.front.sql.functions.aggregates import resolve_aggregate
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.pull_tree import Bound, OverCall, PullOrder
+from penstock.front.sql.pull.tree import Bound, OverCall, PullOrder
 from penstock.front.sql.rewrite import MEASURE, replaced
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source_text import SourceText

@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
-from penstock.front.sql.join_bound import bounded, graces
-from penstock.front.sql.join_condition import sides_of
-from penstock.front.sql.join_side import ROW_KEY, Side, qualified
-from penstock.front.sql.match import matched_rows
+from penstock.front.sql.join.bound import bounded, graces
+from penstock.front.sql.join.condition import sides_of
+from penstock.front.sql.join.side import ROW_KEY, Side, qualified
+from penstock.front.sql.join.streams import joined_streams
+from penstock.front.sql.join.tables import TableKey, joined_tables
+from penstock.front.sql.match.clause import matched_rows
 from penstock.front.sql.reading import Rows, read_source
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.side_stream import read_side
 from penstock.front.sql.source_text import SourceText
-from penstock.front.sql.stream_join import joined_streams
-from penstock.front.sql.table_join import TableKey, joined_tables
 from penstock.front.sql.tree_query import Aliased, Join, Matched, Relation, Source
 from penstock.front.sql.versions import VERSIONS, versions_of
 from penstock.model.join import How

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from penstock.front.sql.join_bound import Bounded
-from penstock.front.sql.join_side import (
+from penstock.front.sql.join.bound import Bounded
+from penstock.front.sql.join.side import (
     LEFT_TIME,
     ON,
     RIGHT_TIME,

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from penstock.errors import ModelError, SqlError
 from penstock.front.sql.expression import Resolver
-from penstock.front.sql.join_side import Side
+from penstock.front.sql.join.side import Side
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree_pattern import MatchClause
 from penstock.front.sql.tree_query import AsOf, Join, Relation, Within, WithinWindow

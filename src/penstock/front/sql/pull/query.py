@@ -12,17 +12,17 @@ from penstock.front.sql.explode import Explosion
 from penstock.front.sql.functions.registry import is_table_function
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.project import Given, selected
-from penstock.front.sql.pull_from import Known, PullFrom
-from penstock.front.sql.pull_group import Groups, asks_for_groups
-from penstock.front.sql.pull_over import (
+from penstock.front.sql.pull.group import Groups, asks_for_groups
+from penstock.front.sql.pull.over import (
     UNORDERED,
     PullResolver,
     ordinal,
     over_groups,
     unordered,
 )
-from penstock.front.sql.pull_start import begun_step
-from penstock.front.sql.pull_tree import (
+from penstock.front.sql.pull.reading import Known, PullFrom
+from penstock.front.sql.pull.start import begun_step
+from penstock.front.sql.pull.tree import (
     AT,
     ROWS,
     PullDistinct,

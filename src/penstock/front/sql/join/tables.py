@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.front.sql.join_side import (
+from penstock.front.sql.join.side import (
     ON,
     Side,
     bounds_of,

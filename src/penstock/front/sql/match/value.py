@@ -15,7 +15,7 @@ from typing_extensions import override
 from penstock.errors import ModelError, SqlError, did_you_mean
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.pattern_condition import by_rows
+from penstock.front.sql.match.condition import by_rows
 from penstock.front.sql.rewrite import replaced
 from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.source_text import SourceText

@@ -9,7 +9,7 @@ from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.join_side import Side
+from penstock.front.sql.join.side import Side
 from penstock.front.sql.reading import Rows
 from penstock.front.sql.scope import Scope
 from penstock.front.sql.source_text import SourceText

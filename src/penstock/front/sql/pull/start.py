@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from penstock.front.sql.pull_tree import PullScan, PullStep
+from penstock.front.sql.pull.tree import PullScan, PullStep
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.starting import begun_plan, refuse_start_of_table, start_of
 from penstock.front.sql.tree_query import Start as Said

@@ -14,8 +14,8 @@ from penstock.front.sql.expression import Resolver
 from penstock.front.sql.functions import operators
 from penstock.front.sql.functions.typed import Typed
 from penstock.front.sql.keying import stream_rows
-from penstock.front.sql.pull_in_time import settled, until_the_end
-from penstock.front.sql.pull_tree import (
+from penstock.front.sql.pull.in_time import settled, until_the_end
+from penstock.front.sql.pull.tree import (
     AT,
     KeptTable,
     PullJoin,

@@ -11,9 +11,9 @@ from penstock.front.sql.aggregate import Measures
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.functions.registry import is_aggregate
 from penstock.front.sql.functions.typed import Typed
-from penstock.front.sql.pull_from import Known
-from penstock.front.sql.pull_over import PullResolver
-from penstock.front.sql.pull_tree import AT, ROWS, PullGroup, PullStep
+from penstock.front.sql.pull.over import PullResolver
+from penstock.front.sql.pull.reading import Known
+from penstock.front.sql.pull.tree import AT, ROWS, PullGroup, PullStep
 from penstock.front.sql.reading import Rows
 from penstock.front.sql.rewrite import replaced, unknown_columns
 from penstock.front.sql.scope import Scope, ScopeColumn
