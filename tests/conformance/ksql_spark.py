@@ -78,6 +78,7 @@ class SparkRun:
     def replace(self, query: Started) -> None:
         """Go on as another query from the checkpoint, or with a new log where that cannot be."""
         ran = self._running is not None
+        self._await_commit()
         self._stop()
         self._physical = self._planned(query)
         try:
@@ -131,6 +132,13 @@ class SparkRun:
                 raise running.error or AssertionError("the query ended by itself")
             assert time.monotonic() < deadline, "the query does not come to an end"
             self._batch.wait(_LOOK)
+
+    def _await_commit(self) -> None:
+        """Return when Spark knows the last batch to be done: another query would do it again."""
+        deadline = time.monotonic() + _PATIENCE
+        while current_files(self._checkpoint).committed < self._written_up_to:
+            assert time.monotonic() < deadline, "the last batch does not come to an end"
+            time.sleep(_LOOK / 50)
 
     def _done(self) -> bool:
         if not self._batch.is_set():
