@@ -24,6 +24,9 @@ NAMES = (
     "functions",
     "modes",
     "sql_records",
+    "many_jobs",
+    "back_pressure",
+    "guarantees",
 )
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"

@@ -211,6 +211,10 @@ if TYPE_CHECKING:
         Topic,
         TopicConfig,
     )
+    from penstock.model.job_settings import (
+        JobSettings,
+        Restart,
+    )
     from penstock.model.measure import (
         UserAggregate,
     )
@@ -250,35 +254,42 @@ if TYPE_CHECKING:
         serde_of,
         writing_serde,
     )
+    from penstock.watch.rule_document import (
+        alert_rule,
+    )
+    from penstock.watch.watcher import (
+        Watcher,
+    )
 
 __version__ = "0.1.0"
 
 # fmt: off
 __all__ = [
     "App", "Consumer", "Context", "EventStore", "Expression", "Field", "Format",
-    "HazardWarning", "HomeSchemas", "InlineOptions", "ListState", "MapState", "Pattern",
-    "PatternPart", "PenstockError", "Processor", "Producer", "Receiver", "Record", "Schema",
-    "Sender", "Serde", "Settings", "StateWarning", "Store", "StoreError", "Stream", "Table",
-    "Timer", "Topic", "TopicConfig", "TopicPartition", "UserAggregate", "ValueState",
-    "__version__", "abs", "accumulating", "after", "after_delay", "after_rows", "aggregate",
-    "aligned", "all_of", "any_of", "approx_count_distinct", "array_contains", "array_size",
-    "at_watermark", "avg", "avro", "bounded", "buffered_window", "by_count", "by_delta",
-    "by_punctuation", "by_time", "ceil", "classifier", "coalesce", "col", "collect_list",
-    "collect_set", "concat", "contains", "continued", "count", "count_distinct",
-    "count_window", "custom_window", "date_trunc", "day", "delimited", "delta_window",
-    "discarding", "each_batch", "each_row", "element_at", "ends_with", "every", "every_rows",
-    "exp", "final", "first", "floor", "from_millis", "global_window", "greatest", "histogram",
-    "hopping", "hour", "in_sequence", "is_nan", "json", "json_schema", "last", "least",
-    "length", "like", "list_state", "lit", "ln", "lower", "lpad", "map_state", "match_number",
-    "matched", "max", "median", "millis", "min", "minute", "month", "never", "nullif", "once",
-    "open_log", "pattern", "perfect", "postgres", "power", "prev", "protobuf", "punctuate",
-    "punctuated", "punctuation_window", "quantile", "regexp_extract", "regexp_extract_all",
-    "regexp_like", "regexp_replace", "renamed", "repeat", "replace", "retracting", "reverse",
-    "round", "rpad", "second", "serde_of", "session", "skip_past_last_row", "skip_to_first",
-    "skip_to_last", "skip_to_next_row", "sliding", "spark_table", "split", "sqlite", "sqrt",
-    "starts_with", "static", "stddev", "step", "substring", "sum", "text_lines", "to_date",
-    "top_k", "trim", "tumbling", "until", "upper", "value_state", "variance", "when",
-    "when_closed", "when_complete", "when_row", "writing_serde", "year",
+    "HazardWarning", "HomeSchemas", "InlineOptions", "JobSettings", "ListState", "MapState",
+    "Pattern", "PatternPart", "PenstockError", "Processor", "Producer", "Receiver", "Record",
+    "Restart", "Schema", "Sender", "Serde", "Settings", "StateWarning", "Store", "StoreError",
+    "Stream", "Table", "Timer", "Topic", "TopicConfig", "TopicPartition", "UserAggregate",
+    "ValueState", "Watcher", "__version__", "abs", "accumulating", "after", "after_delay",
+    "after_rows", "aggregate", "alert_rule", "aligned", "all_of", "any_of",
+    "approx_count_distinct", "array_contains", "array_size", "at_watermark", "avg", "avro",
+    "bounded", "buffered_window", "by_count", "by_delta", "by_punctuation", "by_time", "ceil",
+    "classifier", "coalesce", "col", "collect_list", "collect_set", "concat", "contains",
+    "continued", "count", "count_distinct", "count_window", "custom_window", "date_trunc",
+    "day", "delimited", "delta_window", "discarding", "each_batch", "each_row", "element_at",
+    "ends_with", "every", "every_rows", "exp", "final", "first", "floor", "from_millis",
+    "global_window", "greatest", "histogram", "hopping", "hour", "in_sequence", "is_nan",
+    "json", "json_schema", "last", "least", "length", "like", "list_state", "lit", "ln",
+    "lower", "lpad", "map_state", "match_number", "matched", "max", "median", "millis", "min",
+    "minute", "month", "never", "nullif", "once", "open_log", "pattern", "perfect", "postgres",
+    "power", "prev", "protobuf", "punctuate", "punctuated", "punctuation_window", "quantile",
+    "regexp_extract", "regexp_extract_all", "regexp_like", "regexp_replace", "renamed",
+    "repeat", "replace", "retracting", "reverse", "round", "rpad", "second", "serde_of",
+    "session", "skip_past_last_row", "skip_to_first", "skip_to_last", "skip_to_next_row",
+    "sliding", "spark_table", "split", "sqlite", "sqrt", "starts_with", "static", "stddev",
+    "step", "substring", "sum", "text_lines", "to_date", "top_k", "trim", "tumbling", "until",
+    "upper", "value_state", "variance", "when", "when_closed", "when_complete", "when_row",
+    "writing_serde", "year",
 ]
 # fmt: on
 
@@ -330,6 +341,7 @@ _NAMES = {
     "penstock.log.producer": "Producer",
     "penstock.log.record": "Record TopicPartition",
     "penstock.log.topic": "Topic TopicConfig",
+    "penstock.model.job_settings": "JobSettings Restart",
     "penstock.model.measure": "UserAggregate",
     "penstock.model.pattern": "Pattern",
     "penstock.model.physical": "Settings",
@@ -340,6 +352,8 @@ _NAMES = {
     "penstock.schema.home_schemas": "HomeSchemas",
     "penstock.schema.schema": "Field Schema",
     "penstock.schema.serde": "Receiver Sender Serde serde_of writing_serde",
+    "penstock.watch.rule_document": "alert_rule",
+    "penstock.watch.watcher": "Watcher",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

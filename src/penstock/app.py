@@ -17,6 +17,7 @@ from penstock.front.dsl.app import App as Described
 from penstock.front.dsl.formats import ReadAs, Said
 from penstock.model.physical import Physical, Settings
 from penstock.model.plan import Plan
+from penstock.model.site import user_frame
 from penstock.schema.home_schemas import HomeSchemas
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from penstock.inline.run import InlineOptions, Report
     from penstock.jobs.job import Job
+    from penstock.jobs.submit import Submitted
+    from penstock.model.job_settings import JobSettings
     from penstock.model.progress import Progress
     from penstock.plan.explain import Stage
     from penstock.schema.binding import Bindings
@@ -39,16 +42,39 @@ class App(Described):
     """A named program; its streams say what is written, and nothing runs before `run`.
 
     The log, and the registry of its schemas, are those of `home`, by default of the settings.
+    `how` is how it is run as a job; what the table of its name in `penstock.toml` says wins.
     """
 
-    def __init__(self, name: str, *, home: str | Path | None = None) -> None:
+    def __init__(
+        self, name: str, *, home: str | Path | None = None, how: JobSettings | None = None
+    ) -> None:
         super().__init__(name)
         self._place = None if home is None else Path(home)
+        self._how = how
+        frame = user_frame()
+        file = None if frame is None else Path(frame.f_code.co_filename)
+        self._source = str(file.absolute()) if file is not None and file.is_file() else ""
 
     @property
     def home(self) -> Path:
         """Where its log is kept."""
         return self._place or load_settings().home
+
+    @property
+    def source(self) -> str:
+        """The file it is written in, if it is in one."""
+        return self._source
+
+    def how(self, how: JobSettings | None = None, *, name: str = "") -> JobSettings:
+        """Give how it is run as a job of a name, by default its own.
+
+        What is given here is in the place of what it was made with.
+        """
+        from penstock.jobs.said_settings import file_settings  # noqa: PLC0415
+        from penstock.model.job_settings import JOB_SETTINGS  # noqa: PLC0415
+
+        base = how or self._how or JOB_SETTINGS
+        return file_settings(base, load_settings().jobs, name or self.name)
 
     def bound(self) -> Plan:
         """Give the program with the formats that configuration binds its topics to."""
@@ -98,6 +124,7 @@ class App(Described):
         checkpoint: str | Path | None = None,
         bounded: bool | None = None,
         settings: Settings | None = None,
+        how: JobSettings | None = None,
     ) -> ProgramQuery:
         """Start it on Spark, or continue it where its checkpoint is, and give the running query.
 
@@ -111,7 +138,7 @@ class App(Described):
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
-        return start(physical, home=place, checkpoint=memory, bounded=ends)
+        return start(physical, home=place, checkpoint=memory, bounded=ends, how=self.how(how))
 
     def state(
         self,
@@ -130,7 +157,7 @@ class App(Described):
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         return state_tables(memory, operator)
 
-    def run(
+    def run(  # noqa: PLR0913  # all are by name
         self,
         *,
         home: str | Path | None = None,
@@ -139,6 +166,8 @@ class App(Described):
         settings: Settings | None = None,
         application: str = "",
         rebuild: bool = False,
+        restart: bool = False,
+        how: JobSettings | None = None,
     ) -> Job:
         """Run it as a job, until its input ends or it is stopped, and give the job's record.
 
@@ -146,26 +175,69 @@ class App(Described):
         state, its topics' records and its tables in stores, and made again from its input.
         Meanwhile `penstock jobs` of any process shows how far it is, and can stop it. Jobs of
         several programs are listed together where they are given one `application`; by default
-        a program is its own.
+        a program is its own. With `restart` it is started again where it fails, as `how` says.
         """
         from penstock.jobs.rebuild import rebuild_job  # noqa: PLC0415
         from penstock.jobs.record import new_job  # noqa: PLC0415
         from penstock.jobs.run import run_job  # noqa: PLC0415
+        from penstock.jobs.runnable import Runnable  # noqa: PLC0415
         from penstock.jobs.store import job_store  # noqa: PLC0415
+        from penstock.jobs.supervisor import run_supervised  # noqa: PLC0415
         from penstock.spark.run import start  # noqa: PLC0415
 
         place = Path(home) if home is not None else self.home
         memory = checkpoint if checkpoint is not None else place / "jobs" / self.name
         physical = self.physical(settings)
         ends = bounded_run(physical, bounded=bounded)
+        chosen = self.how(how)
         if rebuild:
             rebuild_job(physical, place, Path(memory))
 
         def begin(tell: Callable[[Progress], None]) -> ProgramQuery:
-            return start(physical, home=place, checkpoint=memory, bounded=ends, on_progress=tell)
+            return start(
+                physical,
+                home=place,
+                checkpoint=memory,
+                bounded=ends,
+                how=chosen,
+                on_progress=tell,
+            )
 
-        job = new_job(physical, application=application, checkpoint=str(memory))
+        job = new_job(physical, application=application, checkpoint=str(Path(memory).absolute()))
+        if restart:
+            return run_supervised(
+                Runnable(self.name, "", lambda: job, begin, chosen), job_store(place)
+            )
         return run_job(begin, job_store(place), job)
+
+    def submit(  # noqa: PLR0913  # all are by name
+        self,
+        *,
+        home: str | Path | None = None,
+        name: str = "",
+        application: str = "",
+        bounded: bool | None = None,
+        settings: Settings | None = None,
+        how: JobSettings | None = None,
+        paused: bool = False,
+    ) -> Submitted:
+        """Make it a job, which whoever hosts the jobs of this home runs from now on.
+
+        The same program again changes nothing but its settings; another one under the same name
+        is refused. One that is `paused` waits until it is resumed.
+        """
+        from penstock.jobs.submit import Submission, submit  # noqa: PLC0415
+
+        physical = self.physical(settings)
+        submission = Submission(
+            name=name,
+            application=application,
+            source=self.source,
+            settings=self.how(how, name=name),
+            bounded=bounded_run(physical, bounded=bounded),
+            wish="paused" if paused else "running",
+        )
+        return submit(Path(home) if home is not None else self.home, physical, submission)
 
     def run_here(
         self,

@@ -20,8 +20,14 @@ from penstock.errors import ConfigError, did_you_mean
 PROJECT_FILE = "penstock.toml"
 
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
-_TABLES = ("serdes", "topics")
-_PATH = "properties"
+_TABLES = ("alerts", "jobs", "lineage", "mail", "serdes", "topics", "webhook")
+_PATHS: Mapping[str, tuple[str, ...]] = {
+    "lineage": ("file", "token_file"),
+    "mail": ("ca_file", "password_file"),
+    "serdes": ("properties",),
+    "webhook": ("secret_file", "token_file"),
+}
+"""The entries of tables that are paths."""
 _BOOLEANS = {
     "1": True, "on": True, "true": True, "yes": True,
     "0": False, "off": False, "false": False, "no": False,
@@ -49,8 +55,15 @@ class Settings:
     """Formats by name, as the files say them: `schema.binding` reads them."""
     topics: Mapping[str, object] = field(default_factory=dict)
     """Which of them topics are bound to."""
+    jobs: Mapping[str, object] = field(default_factory=dict)
+    """How jobs are to be run, by name: `jobs.said_settings` reads them."""
     registry_url: str = ""
     """Where another registry of schemas answers; empty: the one kept in the log."""
+    alerts: Mapping[str, object] = field(default_factory=dict)
+    """Rules by name, as the files say them: `watch.rule_document` reads them."""
+    mail: Mapping[str, object] = field(default_factory=dict)
+    webhook: Mapping[str, object] = field(default_factory=dict)
+    lineage: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def log_directory(self) -> Path:
@@ -199,7 +212,12 @@ def load_settings(
         origins=origins,
         serdes=_table("serdes", layers),
         topics=_table("topics", layers),
+        jobs=_table("jobs", layers),
         registry_url=take(REGISTRY_URL),
+        alerts=_table("alerts", layers),
+        mail=_table("mail", layers),
+        webhook=_table("webhook", layers),
+        lineage=_table("lineage", layers),
     )
 
 
@@ -307,10 +325,12 @@ def _named(table: object, name: str, file: Path) -> dict[str, object]:
             f'setting "{name}" is not a table: {table!r} ({file})',
             hint=f"Write it as a table: [{name}].",
         )
-    place = table.get(_PATH)
-    if isinstance(place, str):
-        return {**table, _PATH: str(_parse_path(place, file.parent))}
-    return table
+    paths = {
+        key: str(_parse_path(place, file.parent))
+        for key in _PATHS.get(name, ())
+        if isinstance(place := table.get(key), str)
+    }
+    return {**table, **paths}
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -18,6 +18,7 @@ PenstockError
 │   ├── TransactionError   a transaction fenced, undecided or misused
 │   └── GroupError         a consumer group: membership, generation, commit
 ├── ChannelError       a direct channel: nobody listens, connection lost
+├── DeliveryError      a message that a webhook or a mail server did not take
 ├── StoreError         a database beside the log: out of reach, or other columns
 ├── RunError           a Spark query that stopped
 ├── JobError           the record of a job, or a wish it cannot be given
@@ -119,6 +120,10 @@ class GroupError(LogError):
 
 class ChannelError(PenstockError):
     """A direct channel cannot deliver."""
+
+
+class DeliveryError(PenstockError):
+    """A webhook or a mail server did not take a message."""
 
 
 class StoreError(PenstockError):

@@ -160,7 +160,7 @@ def _inline(topology: Topology, given: Properties, home: Path) -> _Running:
     options = InlineOptions(
         rows=given.records,
         snapshot_every=given.commit_seconds,
-        exactly_once=given.exactly_once,
+        guarantee="exactly-once" if given.exactly_once else "at-least-once",
     )
     parts = _physicals(topology, _SETTINGS)
     application = Application(topology.application, parts, topology.compacted, options)

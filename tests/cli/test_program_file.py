@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.program_file import complete_file, load_program
+from penstock.cli.program_file import complete_file
 from penstock.errors import PenstockError, UsageError
+from penstock.project.program_file import load_program
 
 SHOP = """
 import penstock as ps

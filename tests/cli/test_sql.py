@@ -144,6 +144,7 @@ def test_a_project_is_planned_applied_and_then_as_it_should_be(
 
 def test_the_queries_of_the_catalog_are_run_as_far_as_there_is_something(cli: Cli) -> None:
     assert cli.ok("sql", "run").lines == ["the catalog has no queries to be run"]
+    assert "SQL_SHARED" in cli("sql", "run", "--shared", "--bounded").err
     cli.ok("sql", "-e", f"{ORDERS} CREATE STREAM big AS SELECT * FROM orders WHERE amount > 1;")
     cli.ok("sql", "-e", "INSERT INTO orders VALUES ('a', 1), ('b', 2);")
     assert cli.ok("sql", "-e", "SELECT * FROM big;", "--json").json["rows"] == []

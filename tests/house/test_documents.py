@@ -28,9 +28,10 @@ TABLES = (
     *("I03", "J05", "J07", "J08", "J09", "K15"),
 )
 PLANS = tuple(f"G{n:02}" for n in range(1, 12))
+JOBS = ("job", "job verbs", "moving jobs", "copies", "leaving", "E32", "G25", "G26", "G27")
 SQL = ("E24", *(f"F{n:02}" for n in range(1, 21)))
 PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
-ITEMS = (*HOUSE, *LOG, *SCHEMAS, *SPARK, *MODEL, *TABLES, *PLANS, *SQL, *PROOF)
+ITEMS = (*HOUSE, *LOG, *SCHEMAS, *SPARK, *MODEL, *TABLES, *PLANS, *JOBS, *SQL, *PROOF)
 
 
 def broken_links(document: Path) -> list[str]:

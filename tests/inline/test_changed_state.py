@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
@@ -17,6 +17,7 @@ from penstock.front.dsl.stream import Stream
 from penstock.inline.run import InlineOptions, InlineRun
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
+from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
 from penstock.model.processor import Context
 from penstock.plan.state_change import StateWarning
@@ -109,11 +110,11 @@ def test_a_changed_program_goes_on_with_what_was_remembered(place: Place, store:
     assert [(row["total"], row["most"]) for row in place.rows("both")] == [(11, 10), (22, 20)]
 
 
-@pytest.mark.parametrize("exactly_once", [True, False])
+@pytest.mark.parametrize("guarantee", get_args(Guarantee))
 def test_a_run_that_dies_before_it_has_stored_the_new_form_starts_over(
-    place: Place, exactly_once: bool
+    place: Place, guarantee: Guarantee
 ) -> None:
-    options = InlineOptions(until="caught up", exactly_once=exactly_once)
+    options = InlineOptions(until="caught up", guarantee=guarantee)
     old = ps.value_state("struct<n: int64>")
     place.publish(("ann", 1))
     place.run(remembering(old), options)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
@@ -15,6 +15,7 @@ from penstock.inline.run import InlineOptions, InlineRun
 from penstock.kernel.parcel import Parcel
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
+from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
 
 pytestmark = pytest.mark.slow
@@ -76,9 +77,9 @@ def test_every_event_gives_its_result_before_the_next_one(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("exactly_once", [True, False])
-def test_a_second_run_goes_on_where_the_first_ended(tmp_path: Path, exactly_once: bool) -> None:
-    options = InlineOptions(until="caught up", exactly_once=exactly_once)
+@pytest.mark.parametrize("guarantee", get_args(Guarantee))
+def test_a_second_run_goes_on_where_the_first_ended(tmp_path: Path, guarantee: Guarantee) -> None:
+    options = InlineOptions(until="caught up", guarantee=guarantee)
     publish(tmp_path, [("a", 1, 0)])
     run(totals(), tmp_path, options)
     publish(tmp_path, [("a", 2, 1)])
@@ -92,7 +93,7 @@ def test_with_exactly_once_a_failure_leaves_no_half_results(tmp_path: Path) -> N
         totals(),
         home=tmp_path,
         checkpoint=tmp_path / "job",
-        options=InlineOptions(until="end", exactly_once=True),
+        options=InlineOptions(until="end", guarantee="exactly-once"),
     )
     seen = broken._append
     appended: list[object] = []
@@ -107,7 +108,7 @@ def test_with_exactly_once_a_failure_leaves_no_half_results(tmp_path: Path) -> N
     with pytest.raises(PenstockError, match="INLINE_FAILED"):
         broken.run()
     assert written(tmp_path, "out") == []
-    run(totals(), tmp_path, InlineOptions(until="end", exactly_once=True))
+    run(totals(), tmp_path, InlineOptions(until="end", guarantee="exactly-once"))
     assert [row["total"] for row in written(tmp_path, "out")] == [1, 3, 6]
 
 
@@ -192,7 +193,7 @@ def test_a_clock_that_is_set_back_stands_still(tmp_path: Path) -> None:
 
 def test_what_came_last_becomes_visible_though_nothing_comes_after_it(tmp_path: Path) -> None:
     publish(tmp_path, [("a", 1, 0)])
-    options = InlineOptions(exactly_once=True, snapshot_every=0.05)
+    options = InlineOptions(guarantee="exactly-once", snapshot_every=0.05)
     started = InlineRun(totals(), home=tmp_path, checkpoint=tmp_path / "job", options=options)
     thread = Thread(target=started.run)
     thread.start()

@@ -67,7 +67,7 @@ def after_the_fix(home: Path) -> ps.App:
 
 
 def run(app: ps.App, **options: Any) -> None:  # noqa: ANN401
-    how = {"until": "caught up", "rows": 20_000, "exactly_once": True, **options}
+    how = {"until": "caught up", "rows": 20_000, "guarantee": "exactly-once", **options}
     app.run_here(options=InlineOptions(**how))
 
 

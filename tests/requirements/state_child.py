@@ -10,6 +10,7 @@ import penstock as ps
 from penstock.config import StateKind
 from penstock.inline.item import Barrier
 from penstock.inline.run import InlineOptions, InlineRun
+from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
 from tests.requirements.events import COLUMNS
 
@@ -27,7 +28,8 @@ def totals(store: str | None = None) -> Physical:
 
 def options(state: str, *, exactly_once: bool, **more: float) -> InlineOptions:
     kind = cast(StateKind, state)
-    return InlineOptions(state=kind, exactly_once=exactly_once, **more)  # type: ignore[arg-type]
+    promise: Guarantee = "exactly-once" if exactly_once else "at-least-once"
+    return InlineOptions(state=kind, guarantee=promise, **more)  # type: ignore[arg-type]
 
 
 def main(home: Path, state: str, exactly_once: str, store: str) -> None:

@@ -40,7 +40,7 @@ def read(home: Path, values: list[bytes], schema: Any, value: Format | str) -> l
         log.append("in", 0, rows_of_bytes(list(values)))
     app = ps.App("sample", home=home)
     app.stream("in", schema=schema, format=value).to("out")
-    app.run_here(options=InlineOptions(until="caught up", exactly_once=True))
+    app.run_here(options=InlineOptions(until="caught up", guarantee="exactly-once"))
     assert records(home, "out.dead") == []
     return [
         {name: cell for name, cell in row.items() if not name.startswith("_")}
@@ -56,7 +56,7 @@ def test_b03_a_message_that_carries_its_schema_is_read_without_a_registry(tmp_pa
     embedded = ps.avro(USER, encoding="embedded")
     columns = {"name": str, "favorite_number": "int", "favorite_color": str}
     writer.stream("names", schema=columns, format="json").to("users", format=embedded)
-    writer.run_here(options=InlineOptions(until="caught up", exactly_once=True))
+    writer.run_here(options=InlineOptions(until="caught up", guarantee="exactly-once"))
     (record,) = records(tmp_path, "users")
     assert ELEVEN_BYTES in record["value"]
     assert read(tmp_path / "elsewhere", [record["value"]], columns, "avro(encoding=embedded)") == [

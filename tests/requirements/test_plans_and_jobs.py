@@ -18,6 +18,7 @@ import pytest
 import penstock as ps
 from penstock.model.graph import graph_of
 from penstock.plan.deployment import deploy
+from penstock.serve import hosting
 from penstock.spark import run as spark_run
 from tests.cli.shell import Cli
 from tests.requirements.events import COLUMNS, Row, event, program
@@ -120,6 +121,28 @@ def test_jobs_are_listed_with_elements_state_and_user_and_can_be_stopped(
         assert "agg-1" in line
         cli.ok("jobs", "stop", job["id"], *words)
         assert [job["state"] for job in listed(cli)] == ["stopped"]
+
+
+# G26
+def test_a_job_runs_until_it_is_stopped_also_when_its_host_has_died(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting, "start", lambda *_, **__: Waiting())
+    monkeypatch.setattr(hosting, "configured_session", lambda: None)
+    home = Path(".penstock")
+    described().submit(home=home, application="shop")
+    for number in (1, 2):
+        # The end of a host changes nothing of what is wished.
+        with hosting.host_of(home, hosting.Jobs(home)).started():
+            eventually(lambda: len(listed(cli, "running")) == 1)
+        (job,) = listed(cli)
+        assert (job["id"], job["job"]["wish"]) == (f"counts-{number}", "running")
+    with hosting.host_of(home, hosting.Jobs(home)).started():
+        eventually(lambda: len(listed(cli, "running")) == 1)
+        cli.ok("jobs", "stop", "counts")
+        eventually(lambda: len(listed(cli, "stopped")) == 1)
+    said = [line.split("  ")[-1].strip() for line in cli.ok("jobs", "logs", "counts").lines]
+    assert said.count("running") == 3
 
 
 # G04

@@ -71,7 +71,7 @@ def produce(
 
 
 def caught_up(app: ps.App) -> Mapping[str, Any]:
-    options = InlineOptions(until="caught up", exactly_once=True)
+    options = InlineOptions(until="caught up", guarantee="exactly-once")
     return app.run_here(options=options).counts
 
 

@@ -199,8 +199,8 @@ def test_a_view_that_was_deleted_is_made_again(tmp_path: Path) -> None:
     app = bank()
     store = tmp_path / "view.sqlite"
     app.stream("entries", schema=ENTRIES).group_by("account").agg(n=ps.count()).persist(store, "n")
-    for exactly_once in (False, True):
-        to_the_end(app.physical(), tmp_path, exactly_once=exactly_once, rebuild=True)
+    for guarantee in ("at-least-once", "exactly-once"):
+        to_the_end(app.physical(), tmp_path, guarantee=guarantee, rebuild=True)
         table = by_key(stored(tmp_path, "balances"), "account", "balance")
         counts = in_store(store, "SELECT account, n FROM n ORDER BY 1")
         assert table == balances_of(entries(50))
@@ -208,9 +208,9 @@ def test_a_view_that_was_deleted_is_made_again(tmp_path: Path) -> None:
             database.execute("DELETE FROM n")
             database.commit()
         # Without the rebuild the program has nothing more to do.
-        to_the_end(app.physical(), tmp_path, exactly_once=exactly_once, until="caught up")
+        to_the_end(app.physical(), tmp_path, guarantee=guarantee, until="caught up")
         assert in_store(store, "SELECT * FROM n") == []
-        to_the_end(app.physical(), tmp_path, exactly_once=exactly_once, rebuild=True)
+        to_the_end(app.physical(), tmp_path, guarantee=guarantee, rebuild=True)
         assert by_key(stored(tmp_path, "balances"), "account", "balance") == table
         assert in_store(store, "SELECT account, n FROM n ORDER BY 1") == counts
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark import cloudpickle
@@ -15,8 +14,9 @@ from pyspark.sql.datasource import InputPartition, WriterCommitMessage
 from pyspark.sql.types import StructType
 from typing_extensions import override
 
-from penstock.log.open import open_log
-from penstock.log.port import Appended, Log, Transaction
+from penstock.log.port import Log
+from penstock.spark.failpoints import FailingLog as FaultyLog
+from penstock.spark.failpoints import arm, is_armed, reach
 from penstock.spark.format import PenstockFormat
 from penstock.spark.options import sink_options, source_options
 from penstock.spark.sink import TopicStreamWriter
@@ -25,7 +25,6 @@ from penstock.spark.source import TopicStreamReader
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FAULT = "fault"
 STEPS = (
     "plan",
     "read",
@@ -41,67 +40,6 @@ STEPS = (
     "after commit",
     "source commit",
 )
-
-
-def arm(home: Path, step: str) -> None:
-    """Let the next pass through a step fail."""
-    (home / FAULT).write_text(step)
-
-
-def is_armed(home: Path) -> bool:
-    return (home / FAULT).exists()
-
-
-def reach(home: str, step: str) -> None:
-    file = Path(home) / FAULT
-    try:
-        if file.read_text() != step:
-            return
-        file.unlink()
-    except FileNotFoundError:
-        # Not armed, or another task has come here first.
-        return
-    raise RuntimeError(f"fault at {step}")
-
-
-class FaultyTransaction:
-    def __init__(self, inner: Transaction, home: str) -> None:
-        self._inner = inner
-        self._home = home
-
-    @property
-    def note(self) -> str:
-        return self._inner.note
-
-    def begin(self) -> None:
-        reach(self._home, "begin")
-        self._inner.begin()
-
-    def append(self, topic: str, partition: int, rows: pa.Table) -> Appended:
-        reach(self._home, "append")
-        done = self._inner.append(topic, partition, rows)
-        reach(self._home, "after append")
-        return done
-
-    def commit(self, note: str) -> None:
-        reach(self._home, "decide")
-        self._inner.commit(note)
-        reach(self._home, "after decide")
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class FaultyLog:
-    def __init__(self, home: str) -> None:
-        self._inner = open_log(home)
-        self._home = home
-
-    def transaction(self, name: str) -> FaultyTransaction:
-        return FaultyTransaction(self._inner.transaction(name), self._home)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
 
 
 class FaultyReader(TopicStreamReader):
@@ -156,5 +94,7 @@ class FaultyFormat(PenstockFormat):
     def streamWriter(self, schema: StructType, overwrite: bool) -> FaultyWriter:
         return FaultyWriter(sink_options(self.options), schema, self.log_of)
 
+
+__all__ = ["STEPS", "FaultyFormat", "FaultyLog", "arm", "is_armed", "reach"]
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

@@ -66,7 +66,10 @@ def test_why_a_reader_was_not_made_is_told() -> None:
 
 def test_what_java_raised_while_python_waited_is_told_with_its_cause() -> None:
     error = run_error(RuntimeError(WAITING))
-    assert error.fact == "the query stopped: Loading state failed. Stream is corrupted"
+    assert error.fact == (
+        "the query stopped: [CHECKPOINT_BROKEN] a file of the checkpoint is missing or is not what"
+        " Spark wrote: Loading state failed."
+    )
 
 
 def test_the_users_exception_and_line_are_told_in_one_line() -> None:
@@ -99,3 +102,45 @@ def test_no_text_makes_it_fail(text: str) -> None:
 def test_the_last_traceback_is_the_cause() -> None:
     error = run_error(RuntimeError(PYTHON + OURS))
     assert "TOPIC_MISSING" in error.fact
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "java.io.IOException: No space left on device\n\tat java.base/java.io.FileOutputStream",
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n'
+        "OSError: [Errno 28] No space left on device: '/c/memory/a/0/1.state'\n",
+    ],
+)
+def test_a_full_disk_is_told_as_such_whoever_meets_it(text: str) -> None:
+    error = run_error(RuntimeError(text))
+    assert error.fact.startswith("the query stopped: [DISK_FULL] ")
+    assert error.hint.startswith("Free some space")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "java.lang.IllegalStateException: batch 7 doesn't exist",
+            "batch 7 doesn't exist",
+        ),
+        (
+            "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] it failed SQLSTATE: 58030\n"
+            "Caused by: java.io.EOFException: at /x/spark/state/0/0/7.changelog",
+            'it failed ("/x/spark/state/0/0/7.changelog")',
+        ),
+    ],
+)
+def test_a_damaged_checkpoint_is_told_without_java(text: str, said: str) -> None:
+    error = run_error(RuntimeError(text))
+    assert "[CHECKPOINT_BROKEN]" in error.fact
+    assert error.fact.endswith(said)
+
+
+def test_what_a_function_of_the_user_says_is_not_taken_for_the_checkpoint() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "/me/a.py", line 1, in f\n'
+        "ValueError: Failed to parse 7\n"
+    )
+    assert "CHECKPOINT" not in run_error(RuntimeError(text)).fact

@@ -27,7 +27,13 @@ from tests.spark.programs import Jobs, Row, append, folded, rows, stored_rows
 pytestmark = pytest.mark.spark
 
 COLUMNS = {"page": str, "n": int, "at": "timestamp"}
-STEPS = ("batch", "publish", "decide", "after decide", "after commit")
+STEPS = (
+    "sink called",
+    "progress written",
+    "decide",
+    "after decide",
+    "commit log not yet written",
+)
 
 
 def program(store: Path) -> ps.App:

@@ -93,7 +93,7 @@ def test_a_changed_program_takes_its_states_over_once_whatever_fails(
             program(OLD, adding, "none", least=ps.min("n"), total=ps.sum("n")), until="caught up"
         ).await_end()
     append(log, second)
-    for step in ("after operator", "after decide"):
+    for step in ("level 0 done", "after decide"):
         arm(home, step)
         with pytest.raises(RunError, match=f"fault at {step}"):
             jobs.start(after, until="caught up", parts=FAULTY).await_end()

@@ -25,7 +25,7 @@ from tests.spark.programs import (
 )
 
 pytestmark = pytest.mark.spark
-TWICE = ("after operator", "publish", "decide")
+TWICE = ("level 0 done", "progress written", "decide")
 
 
 @pytest.mark.soak  # tests/faults restarts programs of more kinds in every run

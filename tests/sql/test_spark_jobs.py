@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from penstock.errors import RunError
 from penstock.front.sql.statement import Started
+from penstock.jobs.runnable import Runnable
 from penstock.sql import spark_jobs
 from penstock.sql.query_place import taken
 from penstock.sql.spark_jobs import catch_up_on_spark, run_on_spark
@@ -24,20 +25,23 @@ class Job(threading.Thread):
     made: list[Job]
     fails = ""
 
-    def __init__(self, home: Path, query: Started, settings: object, *, bounded: bool) -> None:
-        del home, settings
+    def __init__(self, home: Path, runnable: Runnable) -> None:
+        del home
         super().__init__()
-        self.query = query
+        self.runnable = runnable
         self.done = None
-        self.failure = RunError("RUN", "it failed") if query.id == self.fails else None
+        self.found_busy = False
+        self.failure = RunError("RUN", "it failed") if runnable.name == self.fails else None
         self._ended = threading.Event()
-        if bounded or self.failure is not None:
+        if self.failure is not None:
             self._ended.set()
         self.made.append(self)
 
     @override
     def run(self) -> None:
-        self._ended.wait()
+        # One that is to catch up is run by who asks for it.
+        if threading.current_thread() is self:
+            self._ended.wait()
 
     def ask_to_stop(self) -> None:
         self._ended.set()
@@ -50,7 +54,7 @@ class Job(threading.Thread):
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     monkeypatch.setattr(spark_jobs, "_QueryJob", Job)
-    monkeypatch.setattr(spark_jobs, "_start_spark", lambda: None)
+    monkeypatch.setattr(spark_jobs, "configured_session", lambda: None)
     monkeypatch.setattr(spark_jobs, "_LOOK", 0.01)
     monkeypatch.setattr(Job, "made", [], raising=False)
     monkeypatch.setattr(Job, "fails", "")
@@ -72,7 +76,7 @@ def test_jobs_follow_the_catalog_until_they_are_interrupted(
                     assert all(job.is_alive() for job in jobs)
                     told(session, "PAUSE CSAS_ONE_2;")
                 case 4:
-                    alive = [job.query.id for job in jobs if job.is_alive()]
+                    alive = [job.runnable.name for job in jobs if job.is_alive()]
                     assert alive == ["CSAS_TWO_4"]
                     told(session, "RESUME ALL;")
                 case 6:
@@ -82,7 +86,7 @@ def test_jobs_follow_the_catalog_until_they_are_interrupted(
             return found
 
         run_on_spark(tmp_path, wanted)
-    assert [job.query.id for job in jobs] == ["CSAS_ONE_2", "CSAS_TWO_4", "CSAS_ONE_2"]
+    assert [job.runnable.name for job in jobs] == ["CSAS_ONE_2", "CSAS_TWO_4", "CSAS_ONE_2"]
     assert not any(job.is_alive() for job in jobs)
 
 
@@ -106,4 +110,4 @@ def test_what_was_begun_without_spark_goes_on_so(tmp_path: Path, jobs: list[Any]
             pass
         catch_up_on_spark(tmp_path, session.definitions().runnable)
         assert rows(session, "SELECT id FROM one;") == [("a",)]
-        assert [job.query.id for job in jobs] == ["CSAS_TWO_4"]
+        assert [job.runnable.name for job in jobs] == ["CSAS_TWO_4"]

@@ -15,7 +15,8 @@ from penstock.cli.plan_settings import (
     ParallelismOption,
     plan_settings,
 )
-from penstock.cli.program_file import ProgramArgument, load_program
+from penstock.cli.program_file import ProgramArgument
+from penstock.project.program_file import load_program
 
 if TYPE_CHECKING:
     from penstock.plan.explain import Running
@@ -54,7 +55,7 @@ def explain(  # noqa: PLR0913  # each parameter is an option
     job: Annotated[
         str | None,
         typer.Option(
-            "--job", metavar="ID", help="A job of this program: its processes and how far it is."
+            "--job", metavar="JOB", help="A job of this program: its processes and how far it is."
         ),
     ] = None,
     parallelism: ParallelismOption = None,

@@ -5,20 +5,114 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from penstock.cli.durations import duration_text
 from penstock.cli.sizes import size_text
 from penstock.cli.times import time_text
 from penstock.plan.moment import moment_text
 
 if TYPE_CHECKING:
+    from penstock.jobs.definition import Definition, Event
     from penstock.jobs.job import Job
+    from penstock.jobs.view import JobView
+    from penstock.model.job_settings import JobSettings
     from penstock.model.progress import PartitionWatermark, Process, Progress
+
+JOB_COLUMNS = (
+    "job", "application", "wish", "state", "version", "lag", "watermark", "restarts", "user", "run",
+)  # fmt: skip
+RUN_COLUMNS = ("job", "application", "state", "user", "pid", "started", "elements")
 
 _NOTHING = "-"
 _SHOWN = 5
 
 
-def job_lines(job: Job, progress: Progress | None) -> Iterator[str]:
+def job_row(view: JobView) -> tuple[object, ...]:
+    """Give a defined job as a row of `JOB_COLUMNS`."""
+    assert view.definition is not None
+    progress, run = view.progress, view.run
+    return (
+        view.name,
+        view.definition.application,
+        view.definition.wish,
+        view.state,
+        view.definition.version,
+        _NOTHING if view.lag is None else view.lag,
+        _NOTHING if progress is None else _moment(progress.watermark),
+        _NOTHING if run is None else run.restarts,
+        view.definition.owner,
+        _NOTHING if run is None else run.id,
+    )
+
+
+def run_row(run: Job) -> tuple[object, ...]:
+    """Give a run as a row of `RUN_COLUMNS`."""
+    started = time_text(run.started_at, timespec="seconds")
+    elements = ",".join(element.id for element in run.elements) or _NOTHING
+    return (run.id, run.application, run.state, run.user, run.pid, started, elements)
+
+
+def view_lines(view: JobView) -> Iterator[str]:
     """Give a page about a job: what it is, what it is made of, and how far it has come."""
+    if view.definition is not None:
+        yield from _defined(view, view.definition)
+        if view.run is None:
+            yield ""
+            yield "no run yet"
+        else:
+            yield ""
+    if view.run is not None:
+        yield from job_lines(view.run, view.progress)
+    yield from _errors(view.errors if view.definition is not None else ())
+    yield from _history(view.history)
+
+
+def _defined(view: JobView, definition: Definition) -> Iterator[str]:
+    settings = definition.settings
+    yield f"job          {view.name}, of application {definition.application}"
+    wished = "is to run" if definition.wish == "running" else f"is {definition.wish}"
+    yield f"state        {view.state}; it {wished}"
+    kept = ", ".join(map(str, view.versions))
+    yield f"version      {definition.version} of {kept}, plan {definition.fingerprint}"
+    yield f"source       {definition.source or _NOTHING}"
+    yield f"owner        {definition.owner}, since {time_text(definition.created_at)}"
+    yield f"guarantee    {settings.guarantee}"
+    yield f"recovery     {settings.recovery}"
+    yield f"isolation    {settings.isolation}"
+    restart = settings.restart
+    first, longest = duration_text(restart.first_pause), duration_text(restart.longest_pause)
+    yield f"restarts     {restart.tries} in a row, after {first} to {longest}"
+    yield f"batches      {_batches(settings)}"
+    yield f"plans        penstock jobs show {view.name} --stage all"
+
+
+def _batches(settings: JobSettings) -> str:
+    found = [f"at most {settings.batch_rows} rows"]
+    if settings.latency is not None:
+        found.append(f"at most {duration_text(settings.latency)} long")
+    if settings.batch_every is not None:
+        found.append(f"one every {duration_text(settings.batch_every)}")
+    return ", ".join(found)
+
+
+def _errors(failed: Sequence[Job]) -> Iterator[str]:
+    if failed:
+        yield ""
+        rows = [
+            (run.id, time_text(run.ended_at or run.started_at), run.failure.splitlines()[0])
+            for run in failed[-_SHOWN:]
+        ]
+        yield from _table(("failed", "at", "why"), rows)
+
+
+def _history(events: Sequence[Event]) -> Iterator[str]:
+    if events:
+        yield ""
+        rows = [(time_text(i.at), i.user, i.what, i.detail) for i in events[-_SHOWN:]]
+        yield from _table(("at", "user", "what", ""), rows)
+
+
+def job_lines(job: Job, progress: Progress | None) -> Iterator[str]:
+    """Give a page about a run: what it is, what it is made of, and how far it has come."""
     yield from _about(job)
     yield ""
     yield from _table(
@@ -60,6 +154,8 @@ def _progress(progress: Progress) -> Iterator[str]:
     if progress.skew is not None:
         skew = progress.skew
         yield f"skew         {skew.least} to {skew.greatest} ms, {skew.mean:.0f} ms on average"
+    if progress.positions:
+        yield f"lag          {progress.lag} records"
     late = sum(account.late for account in progress.accounts)
     dead = sum(account.dead for account in progress.accounts)
     yield f"beside       {late} rows late, {dead} dead letters"
@@ -79,6 +175,12 @@ def _tables(progress: Progress) -> Iterator[str]:
         ("scan", "partition", "watermark", "since", ""),
         [_partition(item) for item in progress.partitions],
     )
+    if progress.positions:
+        yield ""
+        yield from _table(
+            ("topic", "partition", "position", "end", "lag"),
+            [(i.topic, i.partition, i.position, i.end, i.lag) for i in progress.positions],
+        )
     yield ""
     yield from _table(
         ("step", "taken", "passed", "filtered", "late", "dead", "given"),

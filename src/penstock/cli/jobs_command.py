@@ -1,4 +1,4 @@
-"""`penstock jobs`: which programs run, how far they are, and how to stop them."""
+"""`penstock jobs`: which jobs there are, how far they are, and all that can be done to them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.job_text import job_lines
-from penstock.cli.options import JsonOption, settings_of
-from penstock.cli.output import examples, talk, waiting, write_json, write_line, write_table
-from penstock.cli.times import time_text
-from penstock.errors import PenstockError
+from penstock.cli import jobs_logs, jobs_move, jobs_submit, jobs_wish
+from penstock.cli.explain_command import StageName
+from penstock.cli.job_argument import JobArgument, home_of
+from penstock.cli.job_text import JOB_COLUMNS, RUN_COLUMNS, job_row, run_row, view_lines
+from penstock.cli.options import JsonOption
+from penstock.cli.output import examples, talk, write_json, write_line, write_table
 
 if TYPE_CHECKING:
-    from penstock.jobs.job import Job
-    from penstock.jobs.store import JobStore
+    from pathlib import Path
 
-
-def complete_job(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete a job's id."""
-    try:
-        names = [job.id for job in _store(ctx).jobs()]
-    except (OSError, PenstockError):
-        # There is nobody to tell during completion; the command itself will say what is wrong.
-        return []
-    return [name for name in names if name.startswith(incomplete)]
-
-
-JobArgument = Annotated[
-    str, typer.Argument(metavar="JOB", help="A job's id.", autocompletion=complete_job)
-]
+    from penstock.jobs.view import JobView
+    from penstock.model.recovery_report import RecoveryReport
 
 
 def register(application: typer.Typer) -> None:
@@ -45,21 +33,20 @@ def register(application: typer.Typer) -> None:
         ),
     )(list_jobs)
     group.command(
-        "show", epilog=examples("penstock jobs show shop-1", "penstock jobs show shop-1 --json")
-    )(show)
-    group.command(
-        "stop",
+        "show",
         epilog=examples(
-            "penstock jobs stop shop-1",
-            "penstock jobs stop shop-1 --now",
-            "penstock jobs stop shop-1 --no-wait",
+            "penstock jobs show shop",
+            "penstock jobs show shop-1 --json",
+            "penstock jobs show shop --stage physical",
         ),
-    )(stop)
+    )(show)
+    for part in (jobs_submit, jobs_wish, jobs_move, jobs_logs):
+        part.register(group)
     application.add_typer(
         group,
         name="jobs",
-        help="See running programs and how far they are, and stop them.",
-        epilog=examples("penstock jobs list", "penstock jobs show shop-1"),
+        help="Submit jobs, see how far they are, and stop, move, copy and keep them.",
+        epilog=examples("penstock jobs submit shop.py", "penstock jobs list"),
     )
 
 
@@ -70,72 +57,97 @@ def list_jobs(
         str | None,
         typer.Option("--application", metavar="NAME", help="Only the jobs of this application."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Those that have ended, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Runs that have ended, too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the jobs that run, with their processing elements, state and user."""
+    """List the jobs, and the runs of programs that are none, with state, lag and user."""
+    from penstock.jobs.view import view_document, views  # noqa: PLC0415
+
     found = [
-        job
-        for job in _store(context).jobs()
-        if (everything or job.alive or job.state == "lost")
-        and application in (None, job.application)
+        view
+        for view in views(home_of(context))
+        if _shown(view, everything=everything) and application in (None, _application(view))
     ]
     if json:
-        write_json([asdict(job) for job in found])
+        write_json([view_document(view) for view in found])
     elif found:
-        columns = ("job", "application", "state", "user", "pid", "started", "elements")
-        write_table(columns, [_row(job) for job in found])
+        _write(found)
     else:
-        talk("no job runs; one begins with: penstock run FILE")
+        talk("there is no job; one begins with: penstock jobs submit FILE, or penstock run FILE")
 
 
-def show(context: typer.Context, name: JobArgument, json: JsonOption = False) -> None:
-    """Show a job: its elements, its watermarks, its accounting, its state and its processes."""
-    store = _store(context)
-    job, progress = store.job(name), store.progress(name)
-    if json:
-        document = asdict(job) | {"progress": None if progress is None else asdict(progress)}
-        write_json(document)
-        return
-    for line in job_lines(job, progress):
-        write_line(line)
-
-
-def stop(
+def show(
     context: typer.Context,
     name: JobArgument,
     *,
-    now: Annotated[
-        bool,
-        typer.Option("--now", help="At once: the batch in hand is done again by the next start."),
-    ] = False,
-    wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Whether to wait until it has ended.")
-    ] = True,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0, metavar="SECONDS", help="How long to wait.")
-    ] = 60.0,
+    stage: Annotated[
+        StageName | None, typer.Option("--stage", help="The plan of its program: a stage, or all.")
+    ] = None,
+    json: JsonOption = False,
 ) -> None:
-    """Stop a job; the next run of its program goes on where it stopped."""
-    from penstock.jobs.stop import ask_to_stop, wait_for_end  # noqa: PLC0415
+    """Show a job: elements, lag and watermark by partition, accounting, state, errors, history."""
+    from penstock.jobs.recovery import recovery_lines  # noqa: PLC0415
+    from penstock.jobs.view import view_document, view_of  # noqa: PLC0415
 
-    store = _store(context)
-    ask_to_stop(store, name, "cancel" if now else "stop")
-    if not wait:
-        talk(f'job "{name}" was asked to stop')
+    home = home_of(context)
+    view = view_of(home, name)
+    plan = None if stage is None else _plan(home, view, stage)
+    report = _recovery(home, view)
+    if json:
+        document = view_document(view) | {
+            "progress": None if view.progress is None else asdict(view.progress),
+            "runs": [run.id for run in view.runs],
+            "versions": view.versions,
+            "history": [asdict(item) for item in view.history],
+            "recovery": None if report is None else asdict(report) | {"seconds": report.seconds},
+        }
+        texts = None if plan is None else {key: text.splitlines() for key, text in plan.items()}
+        write_json(document if texts is None else document | {"plan": texts})
         return
-    with waiting(f"waiting for {name} to end"):
-        job = wait_for_end(store, name, timeout)
-    talk(f'job "{name}" is {job.state}')
+    for line in view_lines(view) if plan is None else "\n\n".join(plan.values()).splitlines():
+        write_line(line)
+    for line in recovery_lines(report) if report is not None and plan is None else ():
+        write_line(line)
 
 
-def _store(context: typer.Context) -> JobStore:
-    from penstock.jobs.store import job_store  # noqa: PLC0415  # only these commands need it
+def _recovery(home: Path, view: JobView) -> RecoveryReport | None:
+    """Give how it came back after its last crash."""
+    from penstock.jobs.definition import checkpoint_of  # noqa: PLC0415
+    from penstock.jobs.recovery import recovery_of  # noqa: PLC0415
+    from penstock.jobs.store import job_store  # noqa: PLC0415
 
-    return job_store(settings_of(context).home)
+    if view.definition is not None:
+        return recovery_of(job_store(home), str(checkpoint_of(home, view.definition)))
+    return None if view.run is None else job_store(home).recovery(view.run.id)
 
 
-def _row(job: Job) -> tuple[object, ...]:
-    started = time_text(job.started_at, timespec="seconds")
-    elements = ",".join(element.id for element in job.elements) or "-"
-    return (job.id, job.application, job.state, job.user, job.pid, started, elements)
+def _plan(home: Path, view: JobView, stage: StageName) -> dict[str, str]:
+    from penstock.jobs.plan_text import plan_texts  # noqa: PLC0415
+    from penstock.jobs.running import running_of  # noqa: PLC0415
+    from penstock.jobs.submit import known_program  # noqa: PLC0415
+
+    running = running_of(home, view.name)
+    return plan_texts(known_program(home, view.name), stage.value, running=running)
+
+
+def _shown(view: JobView, *, everything: bool) -> bool:
+    if everything or view.definition is not None or view.run is None:
+        return True
+    return view.run.alive or view.run.state == "lost"
+
+
+def _application(view: JobView) -> str:
+    if view.definition is not None:
+        return view.definition.application
+    return "" if view.run is None else view.run.application
+
+
+def _write(found: list[JobView]) -> None:
+    jobs = [job_row(view) for view in found if view.definition is not None]
+    runs = [run_row(view.run) for view in found if view.definition is None and view.run]
+    if jobs:
+        write_table(JOB_COLUMNS, jobs)
+    if jobs and runs:
+        write_line("")
+    if runs:
+        write_table(RUN_COLUMNS, runs)

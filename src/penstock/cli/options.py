@@ -5,26 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from penstock.config import HOME, KEYS, REGISTRY_URL, Settings, load_settings
+from penstock.config import (
+    DRIVER_MEMORY,
+    HOME,
+    KEYS,
+    MASTER,
+    REGISTRY_URL,
+    Settings,
+    load_settings,
+)
 from penstock.errors import PenstockError
 
 
-def settings_of(context: typer.Context) -> Settings:
-    """Give the settings in force, the flags of this command line first."""
+def settings_of(context: typer.Context, directory: Path | None = None) -> Settings:
+    """Give the settings in force, here or in a directory, the flags of this command line first."""
     given = context.find_root().params
     names = {key.name: key.flag.removeprefix("--").replace("-", "_") for key in KEYS}
-    return load_settings({key: given[name] for key, name in names.items() if given.get(name)})
+    flags = {key: given[name] for key, name in names.items() if given.get(name)}
+    return load_settings(flags, directory=directory)
 
 
 @contextmanager
 def exported_flags(context: typer.Context) -> Iterator[None]:
     """Let a program that this process loads find what the flags say, as it finds variables."""
     given = context.find_root().params
-    found = {key: given.get(key.flag.removeprefix("--")) for key in (HOME, REGISTRY_URL)}
+    passed_on = (HOME, REGISTRY_URL, MASTER, DRIVER_MEMORY)
+    found = {key: given.get(key.flag.removeprefix("--").replace("-", "_")) for key in passed_on}
     flags = {key.variable: str(value) for key, value in found.items() if value}
     before = {name: os.environ.get(name) for name in flags}
     os.environ.update(flags)

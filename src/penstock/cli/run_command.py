@@ -15,7 +15,8 @@ from penstock.cli.plan_settings import (
     ParallelismOption,
     plan_settings,
 )
-from penstock.cli.program_file import ProgramArgument, load_program
+from penstock.cli.program_file import ProgramArgument
+from penstock.project.program_file import load_program
 
 
 def register(application: typer.Typer) -> None:
@@ -28,6 +29,7 @@ def register(application: typer.Typer) -> None:
             "penstock run shop.py --parallelism 4 --checkpoint /data/shop",
             "penstock run views.py --application shop",
             "penstock run views.py --rebuild",
+            "penstock run views.py --restart",
             "penstock run views.py --here --store changelog",
         ),
     )(run)
@@ -59,6 +61,10 @@ def run(  # noqa: PLR0913  # each parameter is an option
     rebuild: Annotated[
         bool,
         typer.Option("--rebuild", help="Drop its state and results, and make them from the log."),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Start it again where it fails, as its settings say."),
     ] = False,
     here: Annotated[
         bool,
@@ -93,4 +99,5 @@ def run(  # noqa: PLR0913  # each parameter is an option
             settings=how,
             application=application,
             rebuild=rebuild,
+            restart=restart,
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.front.sql.statement import Started
     from penstock.sql.answering import Answering
     from penstock.sql.session import SqlSession
+    from penstock.sql.sharing import Sharing
 
 _WRONG, _DRIFT = 1, 2
 _FOLLOWED = 1.0
@@ -50,6 +51,7 @@ def register(application: typer.Typer) -> None:
             "penstock sql apply queries/",
             "penstock sql run",
             "penstock sql run --here --bounded",
+            "penstock sql run --shared",
             "penstock sql serve --port 8088",
             "penstock sql --server http://127.0.0.1:8088",
         ),
@@ -89,6 +91,12 @@ def sql(  # noqa: PLR0913  # each parameter is an option
     bounded: Annotated[
         bool, typer.Option("--bounded", help="Let `run` take what there is now, and end.")
     ] = False,
+    shared: Annotated[
+        bool,
+        typer.Option(
+            "--shared", help="Let `run` run queries over the same streams as one on Spark."
+        ),
+    ] = False,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Where `serve` answers; 0: any.")
     ] = 8088,
@@ -127,7 +135,7 @@ def sql(  # noqa: PLR0913  # each parameter is an option
         if check is not None:
             _check(session, check, json=json)
         elif action is not None:
-            _act(session, action, directory, home, (runs, bounded, json))
+            _act(session, action, directory, home, (runs, bounded, json, shared))
         else:
             _answer(session, statements or [], file, home, (asks, json))
 
@@ -222,11 +230,12 @@ def _act(
     action: Action,
     directory: Path | None,
     home: Path,
-    options: tuple[bool, bool, bool],
+    options: tuple[bool, bool, bool, bool],
 ) -> None:
-    here, bounded, json = options
+    here, bounded, json, shared = options
     if directory is None:
-        _run_queries(session, home, here=here, bounded=bounded)
+        _refuse_sharing(here=here, bounded=bounded, shared=shared)
+        _run_queries(session, home, here=here, bounded=bounded, shared=shared)
         return
     from penstock.sql.project import steps_to  # noqa: PLC0415
 
@@ -245,7 +254,18 @@ def _act(
         raise typer.Exit(_DRIFT)
 
 
-def _run_queries(session: SqlSession, home: Path, *, here: bool, bounded: bool) -> None:
+def _refuse_sharing(*, here: bool, bounded: bool, shared: bool) -> None:
+    if shared and (here or bounded):
+        raise UsageError(
+            "SQL_SHARED",
+            f'"--shared" is given with "{"--here" if here else "--bounded"}"',
+            hint="Queries share a query of Spark that runs on: leave out one of them.",
+        )
+
+
+def _run_queries(
+    session: SqlSession, home: Path, *, here: bool, bounded: bool, shared: bool
+) -> None:
     def wanted() -> tuple[Started, ...]:
         return session.definitions().runnable
 
@@ -265,4 +285,10 @@ def _run_queries(session: SqlSession, home: Path, *, here: bool, bounded: bool) 
             catch_up_on_spark(home, wanted())
             return
         talk(f"running {', '.join(query.id for query in wanted())} on Spark; Ctrl-C ends")
-        run_on_spark(home, wanted)
+        run_on_spark(home, wanted, sharing=_sharing(session, home) if shared else None)
+
+
+def _sharing(session: SqlSession, home: Path) -> Sharing:
+    from penstock.sql.sharing import Sharing  # noqa: PLC0415
+
+    return Sharing(home, goes_on=lambda id_: id_ in session.definitions().queries)

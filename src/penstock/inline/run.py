@@ -3,10 +3,13 @@
 Every stage is a thread: while one works on an event, the stage before it works on the next.
 Results are given at once, in milliseconds. What is remembered is stored from time to time by a
 barrier that passes through all stages; after a crash the program goes on from there, if the store
-that was chosen has kept it (`inline.state_store`). With `exactly_once` the results of the events
-since the last barrier become visible with it, in one transaction; without, they are visible at
-once and those since the barrier may come twice. Results for a store, a database, come to it with
-the barrier and once, either way.
+that was chosen has kept it (`inline.state_store`).
+
+What a crash may do to results is chosen. Exactly once: those of the events since the last barrier
+become visible with it, in one transaction. At least once: they are visible at once, and those
+since the barrier may come twice. At most once: they wait until the barrier is stored and are then
+given without a look back; those that a crash keeps from becoming visible are lost. Results for a
+store, a database, come to it with the barrier and once, whatever was chosen.
 """
 
 from __future__ import annotations
@@ -41,6 +44,8 @@ from penstock.kernel.watermark import Watermarks
 from penstock.log.open import open_log
 from penstock.log.port import Log, Transaction
 from penstock.log.record import TopicPartition
+from penstock.log.up_to import up_to
+from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
 from penstock.spark.handle import codecs_of
 from penstock.spark.input_schema import require_formats, require_inputs
@@ -49,6 +54,7 @@ from penstock.spark.output import ensure_topics, outlets
 from penstock.spark.program_start import start_offsets
 from penstock.spark.rebuild import is_forgetting
 from penstock.spark.registering import register_outputs
+from penstock.spark.route import Routed
 
 _PATIENCE = 0.05
 
@@ -65,7 +71,7 @@ class InlineOptions:
 
     rows: int = 1
     snapshot_every: float = 1.0
-    exactly_once: bool = False
+    guarantee: Guarantee = "at-least-once"
     until: Literal["stopped", "caught up", "end"] = "stopped"
     trace: bool = False
     state: StateKind = "local"
@@ -73,6 +79,8 @@ class InlineOptions:
     rebuild: bool = False
     """Whether state and results are dropped first, and made again from the topics."""
     partitions: frozenset[int] | None = None
+    upto: Mapping[TopicPartition, int] | None = None
+    """Offsets at which its partitions end for it, where it does not run until it is stopped."""
 
 
 @dataclass(slots=True)
@@ -104,7 +112,7 @@ class InlineRun:
     ) -> None:
         self._options = options or InlineOptions()
         self._clock = clock
-        self._log: Log = input_log(open_log(home), physical)
+        self._log: Log = up_to(input_log(open_log(home), physical), self._options.upto)
         # Reading blocks in its own handle; appends of the last stage do not wait for it.
         self._out: Log = open_log(home)
         self._codecs = codecs_of(lambda: self._out, physical.settings.registry)
@@ -119,8 +127,9 @@ class InlineRun:
         self._outlets = outlets(physical)
         self._deliveries = Deliveries(stored_tables(physical), _share(self._options))
         self._transaction: Transaction | None = None
-        if self._options.exactly_once:
+        if self._options.guarantee == "exactly-once":
             self._transaction = self._out.transaction(transaction)
+        self._waiting: list[Routed] = []
         self._stopping = Event()
         self._failure: BaseException | None = None
         self.on_stored: Callable[[Mapping[TopicPartition, int]], None] = _tell_nobody
@@ -235,8 +244,13 @@ class InlineRun:
             return
         outlet = self._outlets[parcel.target]
         for routed in outlet.routed(self._out, parcel.frame, clock, self._codecs):
-            to = self._transaction or self._out
-            to.append(routed.topic, routed.partition, pa.Table.from_batches([routed.rows]))
+            if self._options.guarantee == "at-most-once":
+                self._waiting.append(routed)
+            else:
+                self._give(self._transaction or self._out, routed)
+
+    def _give(self, to: Log | Transaction, routed: Routed) -> None:
+        to.append(routed.topic, routed.partition, pa.Table.from_batches([routed.rows]))
 
     def _count(self, item: Item) -> None:
         self.report.items += 1
@@ -250,6 +264,9 @@ class InlineRun:
         self._snapshots.write(barrier, self._transaction)
         if self._transaction is None:
             self._snapshots.note(barrier.number)
+            for routed in self._waiting:
+                self._give(self._out, routed)
+            self._waiting = []
         else:
             # The commit decides: with it both the results and the snapshot count, or neither.
             self._transaction.commit(str(barrier.number))
@@ -322,11 +339,12 @@ def _share(options: InlineOptions) -> str:
 
 
 def _require_surviving(store: StateStore, options: InlineOptions) -> None:
-    if options.exactly_once and not store.survives:
+    if options.guarantee != "at-least-once" and not store.survives:
+        told = options.guarantee.replace("-", " ")
         raise UsageError(
             "STATE_MEMORY",
-            "results are to come exactly once, and what they follow from is kept in memory only",
-            hint='Give state="local", "changelog" or "external", or leave out exactly_once.',
+            f"results are to come {told}, and what they follow from is kept in memory only",
+            hint='Give state="local", "changelog" or "external", or leave out the guarantee.',
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from penstock.model.job_settings import JOB_SETTINGS, JobSettings
@@ -43,3 +44,8 @@ class Event:
     what: str
     """submitted, paused, resumed, stopped, started, upgraded, rolled back, rewound, rescaled ..."""
     detail: str = ""
+
+
+def checkpoint_of(home: Path, definition: Definition) -> Path:
+    """Give where a job remembers how far it came."""
+    return Path(definition.checkpoint) if definition.checkpoint else home / "jobs" / definition.name

@@ -77,10 +77,13 @@ class DefinitionStore:
                 path = f"{name}/{_PROGRAM.format(definition.version)}"
                 self._storage.replace(path, program, sync=True)
             self._storage.replace(f"{name}/{_DEFINITION}", _written(definition), sync=True)
-            events = [*self.history(name), event][-_EVENTS:]
-            told = json.dumps([asdict(item) for item in events], ensure_ascii=False, indent=1)
-            self._storage.replace(f"{name}/{_HISTORY}", told.encode(), sync=True)
+        self._tell(name, event)
         return definition
+
+    def tell(self, name: str, event: Event) -> None:
+        """Write down something that leaves the definition as it is."""
+        with self.changing(name):
+            self._tell(self.get(name).name, event)
 
     def change(
         self, name: str, event: Event, change: Callable[[Definition], Definition]
@@ -134,6 +137,12 @@ class DefinitionStore:
             self._storage.remove(f"{name}/{_DEFINITION}")
             self._storage.remove_tree(name)
 
+    def _tell(self, name: str, event: Event) -> None:
+        events = [*self.history(name), event][-_EVENTS:]
+        told = json.dumps([asdict(item) for item in events], ensure_ascii=False, indent=1)
+        with coded_storage_errors(f'writing the history of job "{name}"'):
+            self._storage.replace(f"{name}/{_HISTORY}", told.encode(), sync=True)
+
 
 def _written(definition: Definition) -> bytes:
     document: dict[str, Any] = {
@@ -149,7 +158,7 @@ def _read(data: bytes, path: str) -> Definition:
         known = {field.name for field in fields(Definition)}
         values = {name: item for name, item in document.items() if name in known}
         return Definition(**{**values, "settings": read_settings(document.get("settings", {}))})
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise JobError(
             "JOB_UNREADABLE",
             f'"{path}" is no definition of a job: {error}',

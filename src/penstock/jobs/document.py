@@ -12,12 +12,14 @@ from penstock.jobs.job import Job, ProcessingElement
 from penstock.model.progress import (
     Account,
     Instant,
+    PartitionPosition,
     PartitionWatermark,
     Process,
     Progress,
     Skew,
     StateSize,
 )
+from penstock.model.recovery_report import RecoveryReport
 
 T = TypeVar("T")
 
@@ -30,12 +32,13 @@ _PARTS: Mapping[type, Mapping[str, type]] = {
         "states": StateSize,
         "history": Instant,
         "processes": Process,
+        "positions": PartitionPosition,
     },
 }
 """The values that a value is made of, by field."""
 
 
-def to_json(value: Job | Progress) -> bytes:
+def to_json(value: Job | Progress | RecoveryReport) -> bytes:
     """Give the bytes of a document."""
     return json.dumps(asdict(value), ensure_ascii=False, indent=1).encode()
 

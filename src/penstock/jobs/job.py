@@ -48,6 +48,8 @@ class Job:
     fuse: bool = True
     fingerprint: str = ""
     failure: str = ""
+    restarts: int = 0
+    """How often its host has started it again before, since it was last told to run."""
 
     @property
     def alive(self) -> bool:

@@ -13,7 +13,10 @@ from typing import Self
 from typing_extensions import override
 
 from penstock.clock import SYSTEM_CLOCK, Clock
+from penstock.errors import PenstockError
+from penstock.jobs.cause import cause_of
 from penstock.jobs.job import Job, ProcessingElement, State
+from penstock.jobs.quiet import take_place
 from penstock.jobs.stop import StopRequest, requested_stop
 from penstock.jobs.store import JobStore
 from penstock.model.physical import Physical
@@ -45,6 +48,20 @@ def new_job(physical: Physical, *, application: str = "", checkpoint: str = "") 
     )
 
 
+def unread_job(name: str) -> Job:
+    """Describe a job of this process whose program could not be looked at."""
+    return Job(
+        id="",
+        name=name,
+        application=name,
+        state="starting",
+        user=getpass.getuser(),
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started_at=0,
+    )
+
+
 class JobRecord(AbstractContextManager["JobRecord"]):
     """A job from its start to its end: a with block writes down how it ended.
 
@@ -56,7 +73,13 @@ class JobRecord(AbstractContextManager["JobRecord"]):
         self._store = store
         self._clock = clock
         self.batch = -1
-        self.job, self._lock = store.register(replace(job, started_at=clock.now()))
+        # Nobody else works on its checkpoint meanwhile.
+        self._place = take_place(store, job.checkpoint) if job.checkpoint else None
+        try:
+            self.job, self._lock = store.register(replace(job, started_at=clock.now()))
+        except BaseException:
+            self._leave()
+            raise
 
     @override
     def __enter__(self) -> Self:
@@ -66,6 +89,11 @@ class JobRecord(AbstractContextManager["JobRecord"]):
         """Say that the job has begun to work."""
         self._become("running")
 
+    def stopping(self, why: str) -> None:
+        """Say that the job is to end."""
+        if self.job.state != "stopping":
+            self._become("stopping", why)
+
     def progress(self, progress: Progress) -> None:
         """Say how far it has come."""
         self.batch = progress.batch
@@ -74,8 +102,8 @@ class JobRecord(AbstractContextManager["JobRecord"]):
     def requested(self) -> StopRequest | None:
         """Give what was asked of it; from the first time on it shows as stopping."""
         request = requested_stop(self._store, self.job.id)
-        if request is not None and self.job.state != "stopping":
-            self._become("stopping")
+        if request is not None:
+            self.stopping(f"{request.user or 'somebody'} asked it to {request.mode}")
         return request
 
     @override
@@ -89,15 +117,31 @@ class JobRecord(AbstractContextManager["JobRecord"]):
             self._end(error)
         finally:
             self._lock.close()
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._place is not None:
+            self._place.close()
 
     def _end(self, error: BaseException | None) -> None:
         failed = error is not None and not isinstance(error, KeyboardInterrupt)
-        failure = f"{type(error).__name__}: {error}" if failed else ""
+        failure = "" if error is None or not failed else _failure(error)
         asked = self.job.state == "stopping" or error is not None
         state: State = "failed" if failed else "stopped" if asked else "finished"
         self.job = replace(self.job, ended_at=self._clock.now(), failure=failure)
-        self._become(state)
+        self._become(state, failure)
 
-    def _become(self, state: State) -> None:
+    def _become(self, state: State, why: str = "") -> None:
         self.job = replace(self.job, state=state)
         self._store.write(self.job)
+        text = f"{state}: {why}" if why else state
+        self._store.log(self.job.id).write(
+            self._clock.now(), "error" if state == "failed" else "info", text
+        )
+
+
+def _failure(error: BaseException) -> str:
+    """Tell the cause in the first line, and below it what can be done."""
+    if isinstance(error, PenstockError):
+        return f"{type(error).__name__}: {error}"
+    return cause_of(error).line

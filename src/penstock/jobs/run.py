@@ -10,7 +10,10 @@ from typing import Protocol, TypeAlias
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.jobs.job import Job
 from penstock.jobs.record import JobRecord
+from penstock.jobs.recovery import RecoveryWatch
+from penstock.jobs.stop import Mode
 from penstock.jobs.store import JobStore
+from penstock.model.job_settings import JOB_SETTINGS, JobSettings
 from penstock.model.progress import Progress
 
 _PATIENCE = timedelta(seconds=1)
@@ -36,22 +39,47 @@ Start: TypeAlias = Callable[[Callable[[Progress], None]], Query]
 """Starts a program that tells its progress to who is given."""
 
 
-def run_job(start: Start, store: JobStore, job: Job, *, clock: Clock = SYSTEM_CLOCK) -> Job:
-    """Run a program until it ends or is asked to, and give the record of it."""
+def run_job(  # noqa: PLR0913  # all but the first are by name
+    start: Start,
+    store: JobStore,
+    job: Job,
+    *,
+    clock: Clock = SYSTEM_CLOCK,
+    ending: Callable[[], bool] = lambda: False,
+    registered: Callable[[Job], None] = lambda _: None,
+    how: JobSettings = JOB_SETTINGS,
+) -> Job:
+    """Run a program until it ends or is asked to, and give the record of it.
+
+    It is asked by a wish in the store, or by `ending` of who calls this: after the batch in hand.
+    """
     with JobRecord(store, job, clock=clock) as record:
-        query = start(record.progress)
+        registered(record.job)
+        recovery = RecoveryWatch(store, record.job, how, clock)
+        query = start(recovery.telling(record.progress))
+        recovery.started(query)
         record.running()
         try:
             while not query.await_end(_PATIENCE):
-                request = record.requested()
-                if request is not None:
-                    if request.mode == "stop":
+                mode = _asked(record, ending)
+                if mode is not None:
+                    if mode == "stop":
                         _let_finish(query, record)
                     query.stop()
         except KeyboardInterrupt:
             query.stop()
             raise
     return record.job
+
+
+def _asked(record: JobRecord, ending: Callable[[], bool]) -> Mode | None:
+    request = record.requested()
+    if request is not None:
+        return request.mode
+    if not ending():
+        return None
+    record.stopping("its host ends it")
+    return "stop"
 
 
 def _let_finish(query: Query, record: JobRecord) -> None:

@@ -24,6 +24,10 @@ class Runnable:
     describe: Callable[[], Job]
     begin: Start
     settings: JobSettings = JOB_SETTINGS
+    ended: Callable[[Job], None] = lambda _: None
+    """Told the last run of a job whose input has ended."""
+    outlives: bool = False
+    """Whether its worker goes on when its host is killed, as a standby does."""
 
 
 Wanted: TypeAlias = Callable[[], Iterable[Runnable]]

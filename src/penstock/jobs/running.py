@@ -6,16 +6,22 @@ from pathlib import Path
 
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.jobs.job import Job
+from penstock.jobs.named import named
 from penstock.jobs.store import job_store
 from penstock.model.progress import Progress
 from penstock.plan.deployment import DRIVER
-from penstock.plan.explain import Running
+from penstock.plan.explain import NOT_RUNNING, Running
 
 
 def running_of(home: Path, name: str, *, clock: Clock = SYSTEM_CLOCK) -> Running:
-    """Give the processes of a job by the names that explain has for them, and its progress."""
-    store = job_store(home)
-    job, progress = store.job(name), store.progress(name)
+    """Give the processes of a job by the names that explain has for them, and its progress.
+
+    The name is that of a job, whose latest run counts, or the id of a run.
+    """
+    job = named(home, name).run
+    if job is None:
+        return NOT_RUNNING
+    progress = job_store(home).progress(job.id)
     return Running(pids_of(job, progress), progress, clock.now() if job.alive else None)
 
 

@@ -1,11 +1,13 @@
 """Where jobs are written down, so that any process can see and stop them.
 
 Below `<home>/jobs`: `<id>.json` the job, `<id>.progress.json` how far it is, `<id>.stop.json` a
-wish to end it. The runner holds a lock on `<id>.lock`, which the system frees when it dies.
+wish to end it, `<id>.log` what happened. The runner holds a lock on `<id>.lock`, which the system
+frees when it dies, and one on its checkpoint: see `jobs.quiet`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +15,22 @@ from pathlib import Path
 from penstock.errors import JobError, did_you_mean
 from penstock.jobs.document import from_json, to_json
 from penstock.jobs.job import Job
+from penstock.jobs.job_log import JobLog
 from penstock.log.embedded.disk import DiskStorage
 from penstock.log.embedded.refusals import coded_storage_errors
 from penstock.log.storage import Lock, Storage, held
 from penstock.model.progress import Progress
+from penstock.model.recovery_report import RecoveryReport
 
 _SUFFIX = ".json"
 _PROGRESS = ".progress.json"
 _STOP = ".stop.json"
+_RECOVERY = ".recovery.json"
 _LOCK = ".lock"
 _REGISTER = ".register.lock"
-_OTHERS = (_PROGRESS, _STOP)
+_WORK = ".work.lock"
+_QUIET = ".quiet.lock"
+_OTHERS = (_PROGRESS, _STOP, _RECOVERY)
 # Long enough that two commands looking at once are not taken for a runner.
 _PATIENCE = 0.02
 _KEPT = 20
@@ -63,6 +70,12 @@ class JobStore:
         found = (self.job(name) for name in self._ids())
         return tuple(sorted(found, key=lambda job: (job.started_at, job.id)))
 
+    def runs_before(self, job: Job) -> tuple[Job, ...]:
+        """Give the other runs under the name of a job, the latest last."""
+        stem = slug(job.name)
+        names = [name for name in self._ids() if _numbered(stem, name) and name != job.id]
+        return tuple(sorted(map(self.job, names), key=lambda run: (run.started_at, run.id)))
+
     def job(self, name: str) -> Job:
         """Give a job by its id."""
         job = self._read(name)
@@ -82,6 +95,16 @@ class JobStore:
         with coded_storage_errors(f'writing the progress of job "{name}"'):
             self._storage.replace(f"{name}{_PROGRESS}", to_json(progress))
 
+    def recovery(self, name: str) -> RecoveryReport | None:
+        """Give how a run went on after a crash, or nothing where there was none."""
+        data = self._content(f"{name}{_RECOVERY}")
+        return None if data is None else from_json(RecoveryReport, data, f"{name}{_RECOVERY}")
+
+    def write_recovery(self, name: str, report: RecoveryReport) -> None:
+        """Put the report of a recovery in the place of the last."""
+        with coded_storage_errors(f'writing the recovery of job "{name}"'):
+            self._storage.replace(f"{name}{_RECOVERY}", to_json(report))
+
     def request(self, name: str) -> bytes | None:
         """Give what was asked of a job, or nothing."""
         return self._content(f"{name}{_STOP}")
@@ -91,11 +114,35 @@ class JobStore:
         with coded_storage_errors(f'asking job "{name}" to stop'):
             self._storage.replace(f"{name}{_STOP}", request)
 
+    def log(self, name: str) -> JobLog:
+        """Give what happened during a job's run."""
+        return JobLog(self._storage, name)
+
+    def work_lock(self, checkpoint: str) -> Lock:
+        """Give the lock that a runner holds for as long as it works on a checkpoint."""
+        return self._place_lock(checkpoint, _WORK)
+
+    def quiet_lock(self, checkpoint: str) -> Lock:
+        """Give the lock that is held by one who wants nobody to begin on a checkpoint."""
+        return self._place_lock(checkpoint, _QUIET)
+
+    def forget_place(self, checkpoint: str) -> None:
+        """Remove the locks of a checkpoint that is no more."""
+        with coded_storage_errors("forgetting a checkpoint"):
+            for suffix in (_WORK, _QUIET):
+                self._storage.remove(_place(checkpoint) + suffix)
+
     def forget(self, name: str) -> None:
         """Remove what is known of a job."""
+        self.log(name).remove()
         with coded_storage_errors(f'forgetting job "{name}"'):
-            for suffix in (_STOP, _PROGRESS, _SUFFIX, _LOCK):
+            for suffix in (_STOP, _PROGRESS, _RECOVERY, _SUFFIX, _LOCK):
                 self._storage.remove(f"{name}{suffix}")
+
+    def _place_lock(self, checkpoint: str, suffix: str) -> Lock:
+        with coded_storage_errors("taking a checkpoint"):
+            self._storage.make_directory("")
+            return self._storage.lock(_place(checkpoint) + suffix)
 
     def _ids(self) -> list[str]:
         with coded_storage_errors("listing jobs"):
@@ -145,6 +192,12 @@ class JobStore:
 def slug(name: str) -> str:
     """Give a name as it can stand in a file name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "job"
+
+
+def _place(checkpoint: str) -> str:
+    """Give a checkpoint as it can stand in a file name, apart from all others."""
+    whole = str(Path(checkpoint).absolute())
+    return f"{slug(Path(whole).name)}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def _numbered(stem: str, name: str) -> re.Match[str] | None:

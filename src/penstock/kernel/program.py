@@ -46,6 +46,7 @@ from penstock.kernel.port import (
 )
 from penstock.kernel.unread import ALL_READ, Unread
 from penstock.model.join import Join
+from penstock.model.member import member_of, own_id
 from penstock.model.physical import Chain, Keyed, Output, Physical, Scan
 from penstock.model.settle import Settle
 from penstock.model.stateless import Apply, Expect, Restamp
@@ -150,8 +151,8 @@ class Program:
             self._joiners[keyed] = joiner_of(self.keyed[keyed])
         return self._joiners[keyed]
 
-    def output_after(self, target: str) -> Output | None:
-        """Give the first output that rows for a target reach."""
+    def output_after(self, target: str, member: str | None = None) -> Output | None:
+        """Give the first output that rows for a target reach, or that of a member's part."""
         waiting, seen = [target], set[str]()
         while waiting:
             found = waiting.pop(0)
@@ -159,14 +160,23 @@ class Program:
                 return self.outputs[found]
             if found not in seen:
                 seen.add(found)
-                waiting += [chain.target for chain in self._chains_of(found)]
+                waiting += [
+                    chain.target
+                    for chain in self._chains_of(found)
+                    if member is None or member_of(chain.target) == member
+                ]
         return None
 
     def dead(self, target: str, letters: Frame | None) -> Iterator[Parcel]:
         """Give the parcel that brings dead letters beside the first output after a target."""
-        output = self.output_after(target)
-        if letters is not None and not letters.is_empty() and output and output.sink.dead_topic:
-            yield Parcel(dead_target(output.id), NO_BUCKET, letters)
+        if letters is None or letters.is_empty():
+            return
+        # Statements that share a scan have each its own letters of it.
+        members = dict.fromkeys(member_of(chain.target) for chain in self._chains_of(target))
+        for member in members or (None,):
+            output = self.output_after(target, member)
+            if output and output.sink.dead_topic:
+                yield Parcel(dead_target(output.id), NO_BUCKET, letters)
 
     def _gives(self, origin: str) -> Schema:
         if origin in self.keyed:
@@ -262,7 +272,7 @@ class Program:
         for late, source in zip((step.late, step.late_right), keyed.relation.inputs, strict=False):
             if late is not None and not late.is_empty():
                 site, columns = keyed.relation.site, source.schema.names
-                letters = late_letters(late, columns, step=keyed.id, site=site)
+                letters = late_letters(late, columns, step=own_id(keyed.id), site=site)
                 yield Parcel(late_target(output.id), NO_BUCKET, letters)
 
 

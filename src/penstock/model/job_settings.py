@@ -12,6 +12,8 @@ Recovery: TypeAlias = Literal["passive", "upstream", "active"]
 """How a crashed job comes back: from its checkpoint, from the log alone, or by a standby."""
 Isolation: TypeAlias = Literal["shared", "process"]
 """Whether a job runs in its host's own process or in one of its own, with a Spark of its own."""
+UpgradeOf: TypeAlias = Literal["history", "from now"]
+"""What a changed filter, expression or function is for: all that was read, or what comes now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class JobSettings:
     batch_every: timedelta | None = None
     trim: bool = False
     """Whether the log may forget what the job has read and will not need again."""
+    upgrade: UpgradeOf = "history"
 
 
 JOB_SETTINGS = JobSettings()

@@ -34,6 +34,21 @@ class PartitionWatermark:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionPosition:
+    """The next offset to read of a partition, and its end when the batch was done."""
+
+    topic: str
+    partition: int
+    position: int
+    end: int
+
+    @property
+    def lag(self) -> int:
+        """How many records wait to be read."""
+        return max(0, self.end - self.position)
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """The rows of one operator since its job began: `taken` = what became of them."""
 
@@ -94,3 +109,9 @@ class Progress:
     history: tuple[Instant, ...] = ()
     """The latest batches, oldest first: the watermark never goes back."""
     processes: tuple[Process, ...] = ()
+    positions: tuple[PartitionPosition, ...] = ()
+
+    @property
+    def lag(self) -> int:
+        """How many records of all partitions wait to be read."""
+        return sum(place.lag for place in self.positions)

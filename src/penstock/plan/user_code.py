@@ -40,6 +40,55 @@ def by_text(value: object) -> Token:
     return (*by_name(value), *_text_of_class(type(value)), held)
 
 
+def look_again() -> None:
+    """Forget the texts of files: one that is loaded again may have changed."""
+    linecache.checkcache()
+    _definitions.cache_clear()
+
+
+def by_bytecode(value: object, seen: frozenset[int] = frozenset()) -> Token:
+    """Stand for a function by what it was compiled to: one out of a file that has changed since.
+
+    The values and functions of its own module that it uses count, too.
+    """
+    if isinstance(value, functools.partial):
+        return ("partial", by_bytecode(value.func, seen), token(value.args, by_name))
+    function = inspect.unwrap(value) if callable(value) else value
+    function = getattr(function, "__func__", function)
+    if isinstance(function, FunctionType):
+        return (*by_name(function), _compiled(function, seen), *_held(function))
+    kind = value if isinstance(value, type) else type(value)
+    methods = [
+        (name, _compiled(member, seen))
+        for name, item in sorted(vars(kind).items())
+        if isinstance(member := getattr(item, "__func__", item), FunctionType)
+    ]
+    held = () if isinstance(value, type) else token(dict(getattr(value, "__dict__", {})), by_name)
+    return (*by_name(value), *methods, held)
+
+
+def _compiled(function: FunctionType, seen: frozenset[int]) -> Token:
+    code = function.__code__
+    if id(code) in seen:
+        return by_name(function)
+    below = seen | {id(code)}
+
+    def used(value: object) -> Token:
+        own = isinstance(value, FunctionType) and value.__module__ == function.__module__
+        return by_bytecode(value, below) if own else by_name(value)
+
+    known = function.__globals__
+    names = sorted({name for name in _names(code) if name in known})
+    return (_bytecode(code), *((name, token(known[name], used)) for name in names))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for item in code.co_consts:
+        if isinstance(item, CodeType):
+            yield from _names(item)
+
+
 def _module(known: object) -> str:
     """Give the name of the file, however it was started: as a script, by path or by import."""
     name = str(getattr(known, "__module__", "")).rpartition(".")[2]

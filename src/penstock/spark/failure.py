@@ -18,7 +18,22 @@ _TRACEBACK = "Traceback (most recent call last):"
 _NO_READER = "UnboundLocalError: cannot access local variable 'reader'"
 _JAVA_RAISED = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(?P<text>.+)$")
 _SQL_STATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
+_CAUSED = re.compile(r"^(?:Caused by)?:? ?(?:[\w.$]+(?:Exception|Error): )+")
 _DEEPEST = 20
+_LONGEST = 300
+_FULL = re.compile(r"(?P<said>No space left on device|Disk quota exceeded)")
+_PATH = re.compile(
+    r"(?:file:)?(?P<path>/[^\s:'\",()]*/(?:offsets|commits|state|memory|inherited|staging)/[^\s:'\",()]+)"
+)
+# What Spark says of its own files: of its store of states, of its logs, of what is compressed.
+_BROKEN = re.compile(
+    r"\[CANNOT_LOAD_STATE_STORE[.\]]|\[STATE_STORE_|\[CANNOT_READ_STREAMING_STATE"
+    r"|Stream is corrupted|Incomplete log file|Log file was malformed|Failed to parse"
+    r"|ZipException|Corruption: |java\.io\.EOFException|\[FAILED_READ_FILE"
+    r"|batch -?\d+ doesn't exist|Error reading streaming state file"
+    r"|does not exist: .*/(?:spark|state)/|InvalidProtocolBuffer|FileAlreadyExistsException"
+    r"|Malformed streaming|delta file .* does not exist"
+)
 
 
 def run_error(error: BaseException) -> RunError:
@@ -30,6 +45,9 @@ def run_error(error: BaseException) -> RunError:
         _, _, traceback = before.rpartition(_TRACEBACK)
     if found:
         return _from_python(traceback)
+    known = _known(text)
+    if known is not None:
+        return known
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     cause = next((line for line in lines if not _JAVA.match(line)), type(error).__name__)
     return RunError(
@@ -37,6 +55,38 @@ def run_error(error: BaseException) -> RunError:
         f"the query stopped: {_SPARK_CONDITION.sub('', cause)}",
         hint="Run again with --debug to see where in Spark.",
     )
+
+
+def _known(text: str) -> RunError | None:
+    """Tell what Java says of a disk that is full or of a checkpoint that is damaged."""
+    full = _FULL.search(text)
+    if full is not None:
+        return _disk_full(f"{full['said']}{_path(text, full.start())}")
+    broken = _BROKEN.search(text)
+    if broken is None:
+        return None
+    line = text[text.rfind("\n", 0, broken.start()) + 1 :].splitlines()[0].strip()
+    said = _SQL_STATE.sub("", _SPARK_CONDITION.sub("", _CAUSED.sub("", line)))[:_LONGEST]
+    return RunError(
+        "SPARK_QUERY_FAILED",
+        f"the query stopped: [CHECKPOINT_BROKEN] a file of the checkpoint is missing or is not"
+        f" what Spark wrote: {said}{_path(text, broken.start())}",
+        hint="Restore the job from a savepoint, or rewind it.",
+    )
+
+
+def _disk_full(said: str) -> RunError:
+    return RunError(
+        "SPARK_QUERY_FAILED",
+        f"the query stopped: [DISK_FULL] {said}",
+        hint="Free some space and start it again; what was visible stays, and nothing is lost.",
+    )
+
+
+def _path(text: str, at: int) -> str:
+    """The file that is named nearest to a place in a text."""
+    found = min(_PATH.finditer(text), key=lambda match: abs(match.start() - at), default=None)
+    return "" if found is None or abs(found.start() - at) > _LONGEST else f' ("{found["path"]}")'
 
 
 def _whole_text(error: BaseException) -> str:
@@ -61,7 +111,9 @@ def _from_python(traceback: str) -> RunError:
     assert raised is not None
     kind, text = raised["kind"].rpartition(".")[2], raised["text"].strip()
     if kind == "Py4JJavaError":
-        return _from_java(lines[at + 1 :])
+        return _known("\n".join(lines[at:])) or _from_java(lines[at + 1 :])
+    if kind == "OSError" and _FULL.search(text):
+        return _disk_full(text)
     ours = _OURS.match(text)
     hint = lines[at + 1].strip() if ours and at + 1 < len(lines) else ""
     fact = text if ours else f"{kind}: {text}" if text else kind

@@ -64,10 +64,7 @@ def identify(files: JobFiles, physical: Physical) -> Identified:
     operators = {keyed.id: state_fingerprint(keyed) for keyed in physical.operators}
     forms = state_forms(physical)
     if known is None:
-        settings, levels, job = physical.settings, len(physical.levels), uuid4().hex
-        return Identified(
-            Identity(job, settings.buckets, settings.parallelism, operators, levels, forms)
-        )
+        return Identified(new_identity(physical))
     stored = known.stored_forms(files)
     warnings = check_forms(stored, physical)
     _require_same_program(files, known, physical)
@@ -75,6 +72,18 @@ def identify(files: JobFiles, physical: Physical) -> Identified:
         return Identified(known)
     changed = replace(known, operators=operators, forms=forms, stored=stored, since=files.committed)
     return Identified(changed, warnings)
+
+
+def new_identity(physical: Physical) -> Identity:
+    """Give the identity of a job that begins with nothing."""
+    return Identity(
+        uuid4().hex,
+        physical.settings.buckets,
+        physical.settings.parallelism,
+        {keyed.id: state_fingerprint(keyed) for keyed in physical.operators},
+        len(physical.levels),
+        state_forms(physical),
+    )
 
 
 def _require_same_program(files: JobFiles, known: Identity, physical: Physical) -> None:

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crc32c import crc32c
+
 from penstock.errors import StateError
 
-_CURRENT = "current.json"
+CURRENT = "current.json"
+_LEAD = "lead.json"
+_SEAL = "crc32c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,11 @@ class JobFiles:
         return self.folder.parent / "memory"
 
     @property
+    def static(self) -> Path:
+        """The tables that were read once; generations share it."""
+        return self.folder.parent / "static"
+
+    @property
     def inherited(self) -> Path:
         """The states this generation began with, where it continues another."""
         return self.folder / "inherited"
@@ -67,27 +76,48 @@ class JobFiles:
         return next(iter(sorted(self.folder.glob("program-*.pickle"))), None)
 
 
+def leading_side(checkpoint: Path) -> Path:
+    """Give the folder that counts: the checkpoint's own, or that of a standby that took over."""
+    found = read_json(checkpoint / _LEAD)
+    return checkpoint / str(found["side"]) if found is not None else checkpoint
+
+
 def current_files(checkpoint: Path) -> JobFiles:
     """Give the files of the generation that a checkpoint is in."""
-    return JobFiles(checkpoint.absolute() / str(_generation(checkpoint)))
+    return side_files(leading_side(checkpoint))
+
+
+def side_files(side: Path) -> JobFiles:
+    """Give the files of the generation that one side of a checkpoint is in."""
+    return JobFiles(side.absolute() / str(_generation(side)))
 
 
 def next_files(checkpoint: Path) -> JobFiles:
     """Give the files of the generation after this one, empty; `switch` makes it the current."""
-    files = JobFiles(checkpoint.absolute() / str(_generation(checkpoint) + 1))
+    return next_side_files(leading_side(checkpoint))
+
+
+def next_side_files(side: Path) -> JobFiles:
+    """Give the files of the generation after this one of a side, empty."""
+    files = JobFiles(side.absolute() / str(_generation(side) + 1))
     shutil.rmtree(files.folder, ignore_errors=True)
     return files
 
 
 def switch(checkpoint: Path, files: JobFiles) -> None:
     """Make a generation the current one, at one instant, and forget the one before."""
-    old = current_files(checkpoint)
-    write_json(checkpoint / _CURRENT, {"generation": int(files.folder.name)})
+    switch_side(leading_side(checkpoint), files)
+
+
+def switch_side(side: Path, files: JobFiles) -> None:
+    """Make a generation the current one of a side, and forget the one before."""
+    old = side_files(side)
+    write_json(side / CURRENT, {"generation": int(files.folder.name)})
     shutil.rmtree(old.folder, ignore_errors=True)
 
 
 def _generation(checkpoint: Path) -> int:
-    found = read_json(checkpoint / _CURRENT)
+    found = read_json(checkpoint / CURRENT)
     return 0 if found is None else int(found["generation"])
 
 
@@ -99,29 +129,39 @@ def _last_number(folder: Path) -> int:
 
 
 def read_json(path: Path) -> Mapping[str, Any] | None:
-    """Give what a file of a job says; none where it does not exist."""
+    """Give what a file of a job says; none where it does not exist, one that is damaged refused."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise StateError(
-            "JOB_FILE_BROKEN",
-            f'"{path}" is not what a job wrote: {error}',
-            hint="Start from a savepoint, or with a new checkpoint.",
-        ) from error
+        raise _broken(path, str(error)) from error
     if not isinstance(found, dict):
-        raise StateError(
-            "JOB_FILE_BROKEN",
-            f'"{path}" is not what a job wrote',
-            hint="Start from a savepoint, or with a new checkpoint.",
-        )
+        raise _broken(path, "no object of JSON")
+    # Files of earlier releases have none.
+    sealed = found.pop(_SEAL, None)
+    if sealed is not None and sealed != _seal(found):
+        raise _broken(path, "its checksum differs")
     return found
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace a file at one instant; when this returns it is on disk."""
-    write_durably(path, json.dumps(value).encode())
+    """Replace a file at one instant, with a checksum; when this returns it is on disk."""
+    # As it will be read: keys as texts, pairs as lists.
+    plain = json.loads(json.dumps(value))
+    write_durably(path, json.dumps({**plain, _SEAL: _seal(plain)}).encode())
+
+
+def _seal(value: Mapping[str, Any]) -> str:
+    return f"{crc32c(json.dumps(value).encode()):08x}"
+
+
+def _broken(path: Path, why: str) -> StateError:
+    return StateError(
+        "JOB_FILE_BROKEN",
+        f'"{path}" is not what a job wrote: {why}',
+        hint="Restore the job from a savepoint, rewind it, or give it a new checkpoint.",
+    )
 
 
 def write_durably(path: Path, content: bytes) -> None:

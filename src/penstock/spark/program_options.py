@@ -37,15 +37,21 @@ class ProgramOptions:
     until: Until = "stopped"
     first: tuple[tuple[str, int, int], ...] = ()
     """Topic, partition and offset up to which it is read before anything of other topics is."""
+    upto: tuple[tuple[str, int, int], ...] = ()
+    """Topic, partition and offset at which a run ends that does not run until it is stopped."""
     guarantee: Guarantee = "exactly-once"
     recovery: Recovery = "passive"
     latency: float = 0.0
     """Seconds that a batch should take at most; 0 where nobody said."""
+    trim: bool = False
+    """Whether topics are trimmed; only the process that ends batches needs to know."""
 
     @property
     def staging(self) -> str:
         """The folder of rows written aside, below the log's own."""
-        return f"program-{self.job}"
+        # A standby has the job's name, and must not share what its primary throws away.
+        side = "-standby" if self.files.folder.parent.name == "standby" else ""
+        return f"program-{self.job}{side}"
 
     @property
     def files(self) -> JobFiles:
@@ -70,6 +76,7 @@ class ProgramOptions:
             "tasks": str(self.tasks),
             "until": self.until,
             "first": json.dumps(self.first),
+            "upto": json.dumps(self.upto),
             "guarantee": self.guarantee,
             "recovery": self.recovery,
             "latency": str(self.latency),
@@ -98,6 +105,10 @@ class ProgramOptions:
             first=tuple(
                 (topic, partition, end)
                 for topic, partition, end in json.loads(given.get("first", "[]"))
+            ),
+            upto=tuple(
+                (topic, partition, end)
+                for topic, partition, end in json.loads(given.get("upto", "[]"))
             ),
             guarantee=cast(Guarantee, given.get("guarantee", "exactly-once")),
             recovery=cast(Recovery, given.get("recovery", "passive")),

@@ -11,6 +11,7 @@ from penstock.model.physical import Physical
 from penstock.model.progress import (
     Account,
     Instant,
+    PartitionPosition,
     PartitionWatermark,
     Process,
     Progress,
@@ -45,11 +46,20 @@ def program_progress(
         batch_milliseconds=millis,
         history=tuple(Instant(at, watermark) for at, watermark in told["history"]),
         processes=processes,
+        positions=_positions(left),
     )
 
 
 def _known(watermark: int) -> int | None:
     return None if watermark <= START_OF_TIME else watermark
+
+
+def _positions(left: Left) -> tuple[PartitionPosition, ...]:
+    ends = {(topic, partition): end for topic, partition, end in left.told.get("available", ())}
+    return tuple(
+        PartitionPosition(*place, at, max(at, ends.get(place, at)))
+        for place, at in sorted(left.at.positions.items())
+    )
 
 
 def _partitions(left: Left, physical: Physical, clock: int) -> tuple[PartitionWatermark, ...]:

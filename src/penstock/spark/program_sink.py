@@ -22,12 +22,15 @@ from pyspark.sql import DataFrame
 from penstock.connect.results import Writer, stored_tables, write_batch
 from penstock.connect.table import StoredTable
 from penstock.kernel.port import Frame
-from penstock.log.port import Log, Transaction
+from penstock.log.port import Log
 from penstock.model.physical import Physical
 from penstock.schema.codec.codec_cache import CodecCache
+from penstock.spark.acknowledge import Acknowledging
 from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
+from penstock.spark.delivery import NOTHING, Delivery
 from penstock.spark.handle import codecs_of
+from penstock.spark.lag_group import commit_lag, with_available
 from penstock.spark.leave import left_by
 from penstock.spark.outlet import Outlet
 from penstock.spark.output import outlets
@@ -35,6 +38,7 @@ from penstock.spark.packet import Packet, in_order, merged_candidates
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Left, left_before, write_left
 from penstock.spark.stage import discard, staged_rows
+from penstock.spark.upstream import Again, read_again
 
 Appends: TypeAlias = dict[tuple[str, int], list[pa.Table]]
 
@@ -50,12 +54,22 @@ class ProgramSink:
     outlets: Mapping[str, Outlet] = field(init=False)
     tables: Mapping[str, StoredTable] = field(init=False)
     codecs: CodecCache = field(init=False)
+    delivery: Delivery = field(init=False)
+    acknowledging: Acknowledging = field(init=False)
+    first: int = field(init=False)
+    """The number that the first batch of this generation has in the job."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "outlets", outlets(self.physical))
         object.__setattr__(self, "tables", stored_tables(self.physical))
-        codecs = codecs_of(partial(self.log_of, self.options.home), self.physical.settings.registry)
+        log_of = partial(self.log_of, self.options.home)
+        codecs = codecs_of(log_of, self.physical.settings.registry)
         object.__setattr__(self, "codecs", codecs)
+        again = read_again(self.options.files)
+        object.__setattr__(self, "first", 0 if again is None else again.first)
+        object.__setattr__(self, "delivery", _delivery(self.options, again))
+        found = Acknowledging(log_of, self.physical, again, trim=self.options.trim)
+        object.__setattr__(self, "acknowledging", found)
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
@@ -68,24 +82,24 @@ class ProgramSink:
         batch = next(packet.batch for packet in packets if packet.batch is not None)
         after = watermarks_after(batch, self.physical.scans, merged_candidates(packets))
         before = left_before(self.options.files)
+        log = self.log_of(self.options.home)
         left = left_by(number, packets, (batch, after), before, millis)
+        left = with_available(left, log, self.physical)
+        self.acknowledging.note(self.first + number, left)
         write_left(self.options.files.progress, left)
-        self.publish(packets, batch.clock, number)
+        self.publish(packets, batch.clock, self.first + number)
+        commit_lag(log, self.physical, left, before)
+        self.acknowledging.done(before)
         self.notify(left)
 
     def publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:
         """Make the rows of a batch visible, unless they are."""
         staged = [packet.staged for packet in packets if packet.staged is not None]
-        appends, stored = self._rows(packets, clock)
-        if stored:
-            self._persist(stored, number)
-        # Without rows there is nothing to be seen twice, so nothing to note either.
-        if appends:
-            transaction = self.log_of(self.options.home).transaction(f"program-{self.options.job}")
-            try:
-                _write(transaction, appends, number)
-            finally:
-                transaction.close()
+        if not self.delivery.is_silent(number):
+            appends, stored = self._rows(packets, clock)
+            if stored:
+                self._persist(stored, number)
+            self.delivery.deliver(self.log_of(self.options.home), appends, number)
         if staged:
             discard(self.options.home, self.options.staging, staged)
 
@@ -122,17 +136,12 @@ class ProgramSink:
         return appends, stored
 
 
+def _delivery(options: ProgramOptions, again: Again | None) -> Delivery:
+    silent = NOTHING if again is None else again.silent_until
+    return Delivery(options.job, options.guarantee, silent)
+
+
 def _frame(table: pa.Table) -> Frame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
-
-
-def _write(transaction: Transaction, appends: Appends, number: int) -> None:
-    if transaction.note and int(transaction.note) >= number:
-        return
-    transaction.begin()
-    for (topic, partition), parts in sorted(appends.items(), key=lambda item: item[0]):
-        for part in parts:
-            transaction.append(topic, partition, part)
-    transaction.commit(str(number))

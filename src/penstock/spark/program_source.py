@@ -20,7 +20,9 @@ from penstock.log.port import Bounds, Log
 from penstock.log.record import TopicPartition
 from penstock.spark.batch import Batch, first_marks
 from penstock.spark.file_clock import clock_at
-from penstock.spark.program_admission import admit_program
+from penstock.spark.foreseen import Foreseen
+from penstock.spark.give_up import beyond, passed_over
+from penstock.spark.program_admission import PacedLimits, admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_split import ProgramSplit, plan_program_splits
@@ -29,10 +31,13 @@ from penstock.spark.progress_file import Left, left_at, read_start
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# An idle query asks again and again: each question waits this long for an append, in seconds. Both
-# an append and a due time end the wait, so it costs no latency; with 0.05 an idle job took 5 % of a
-# processor.
+# An idle query asks again and again, which costs a millisecond or two each time. A question waits
+# for an append: the longer, the longer nothing has come, between these seconds. An append, a due
+# time and the end of the query end the wait, so it costs no latency; who waits for a query to have
+# nothing to do (`processAllAvailable`) waits as long as the first.
 _PATIENCE = 0.25
+_LONGEST_PATIENCE = 32.0
+_LONGEST_IDLE = 8
 # Spark knows limits by rows only; the real ones are in the options.
 _LIMITED = ReadMaxRows(2**62)
 
@@ -45,8 +50,11 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._log_of = log_of
         self._clock = clock_at(options.clock)
         self._target: dict[TopicPartition, int] | None = None
-        self._idle = False
+        self._limits = PacedLimits(options)
+        self._idle = 0
         self._left: tuple[ProgramOffset, Left | None] | None = None
+        self._foreseen = Foreseen(options)
+        self._passed = passed_over(options.files)
 
     @override
     def initialOffset(self) -> dict[str, Any]:
@@ -57,21 +65,28 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @override
     def getDefaultReadLimit(self) -> ReadLimit:
-        return _LIMITED if self._options.limits.any else ReadAllAvailable()
+        return _LIMITED if self._limits.any else ReadAllAvailable()
 
     @override
     def prepareForTriggerAvailableNow(self) -> None:
-        self._target = self._ends()
+        upto = {TopicPartition(name, part): at for name, part, at in self._options.upto}
+        self._target = {at: min(end, upto.get(at, end)) for at, end in self._ends().items()}
 
     @override
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         begin = ProgramOffset.from_json(start)
         first = begin.marks is None
         drained = self._options.until == "drained"
-        if begin.ended or (drained and not first):
+        if begin.ended:
             return start
         begin.require_same_topics(self._log)
+        foreseen = self._foreseen.after(begin, self._log)
+        if foreseen is not None:
+            return foreseen.to_json()
+        if drained and not first:
+            return start
         left = self._left_at(begin)
+        begin = beyond(begin, self._passed)
         # A clock set backwards must not take back what has happened.
         now = max(begin.clock, self._clock.now())
         due = left is not None and left.wake_at is not None and left.wake_at <= now
@@ -83,7 +98,8 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         positions = dict(begin.positions)
         if not drained:
             reached = self._first_ones(begin, ends)
-            positions = admit_program(self._log, begin.positions, reached, self._options.limits)
+            limits = self._limits.after(left)
+            positions = admit_program(self._log, begin.positions, reached, limits)
         ended = self._options.until == "end" and not _has_more_than(positions, ends)
         # Spark runs a first batch even where nothing has come yet: it needs a time, too.
         if not (first or due or ended or positions != begin.positions):
@@ -100,6 +116,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         begin, stop = ProgramOffset.from_json(start), ProgramOffset.from_json(end)
         stop.require_same_topics(self._log)
+        begin = beyond(begin, self._passed)
         self._require_kept(begin, stop)
         assert stop.marks is not None
         batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended)
@@ -168,12 +185,14 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _wait(self, begin: ProgramOffset, left: Left | None, now: int) -> dict[TopicPartition, int]:
         """Spend the pause before Spark's next question listening for an append."""
         if self._idle:
-            patience = _PATIENCE
+            patience = min(_LONGEST_PATIENCE, _PATIENCE * 2 ** (self._idle - 1))
+            # Nothing tells when a clock in a file is moved.
+            patience = _PATIENCE if self._options.clock else patience
             if left is not None and left.wake_at is not None:
                 patience = min(patience, max(0.0, (left.wake_at - now) / 1000))
             self._log.wait(begin.positions, patience)
         ends = self._ends()
-        self._idle = not _has_more(begin, ends)
+        self._idle = 0 if _has_more(begin, ends) else min(self._idle + 1, _LONGEST_IDLE)
         return ends
 
     def _require_kept(self, begin: ProgramOffset, stop: ProgramOffset) -> None:

@@ -62,15 +62,23 @@ def read_left(path: Path) -> Left | None:
 
 def write_start(path: Path, start: Start) -> None:
     """Store where a generation begins."""
-    left = None if start.left is None else _left_json(start.left)
-    write_json(path, {"offset": start.offset.to_json(), "left": left})
+    write_json(path, start_document(start))
 
 
 def read_start(path: Path) -> Start | None:
     """Give where a generation began; none where it has not."""
     found = read_json(path)
-    if found is None:
-        return None
+    return None if found is None else start_of(found)
+
+
+def start_document(start: Start) -> dict[str, Any]:
+    """Give where a generation begins as JSON has it."""
+    left = None if start.left is None else _left_json(start.left)
+    return {"offset": start.offset.to_json(), "left": left}
+
+
+def start_of(found: Mapping[str, Any]) -> Start:
+    """Read what `start_document` gave."""
     left = None if found["left"] is None else _left(found["left"])
     return Start(ProgramOffset.from_json(found["offset"]), left)
 

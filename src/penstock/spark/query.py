@@ -17,6 +17,7 @@ from penstock.spark.failure import run_error
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_progress import program_progress
 from penstock.spark.progress_file import left_before
+from penstock.spark.session import planner_server
 
 Status: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 
@@ -47,7 +48,9 @@ class ProgramQuery:
     @property
     def busy(self) -> bool:
         """Whether a batch is in hand."""
-        return bool(self._query.status["isTriggerActive"])
+        # To Spark a query that listens for an append is as active as one that runs a batch.
+        files = self._options.files
+        return bool(self._query.status["isTriggerActive"]) and files.begun > files.committed
 
     @property
     def progress(self) -> Progress | None:
@@ -96,7 +99,12 @@ def processes() -> tuple[Process, ...]:
     try:
         machine = psutil.Process(gateway.proc.pid)
         found.append(Process(machine.pid, "jvm"))
-        found += [Process(child.pid, "worker") for child in machine.children(recursive=True)]
+        children = machine.children(recursive=True)
+        server = planner_server()
+        if server is not None:
+            planners = psutil.Process(server)
+            children += [planners, *planners.children()]
+        found += [Process(child.pid, "worker") for child in children]
     except psutil.NoSuchProcess:
         pass
     return tuple(found)

@@ -13,10 +13,13 @@ from pathlib import Path
 from penstock.connect.results import drop_tables, stored_tables
 from penstock.log.port import Log
 from penstock.model.physical import Physical
+from penstock.spark.batch_log import BatchLog, batch_topic
 from penstock.spark.job_files import write_durably
 from penstock.spark.output import outlets
 
 _MARK = "rebuilding"
+WITHOUT_RESULTS = "without-results"
+"""An empty file in the folder of a generation whose results so far are to be dropped."""
 
 
 def forget(
@@ -28,9 +31,8 @@ def forget(
     `more` drops what else belongs to it.
     """
     write_durably(checkpoint / _MARK, b"")
-    for topic in sorted({outlet.topic for outlet in outlets(physical).values()}):
-        empty_topic(log, topic)
-    drop_tables(stored_tables(physical).values())
+    drop_results(physical, log)
+    BatchLog(log, batch_topic(physical.name, checkpoint.name)).remove()
     more()
     for path in checkpoint.iterdir():
         if path.name == _MARK:
@@ -40,6 +42,20 @@ def forget(
         else:
             path.unlink()
     (checkpoint / _MARK).unlink()
+
+
+def drop_results(physical: Physical, log: Log) -> None:
+    """Empty the topics that a program writes, and remove its tables in stores."""
+    for topic in sorted({outlet.topic for outlet in outlets(physical).values()}):
+        empty_topic(log, topic)
+    drop_tables(stored_tables(physical).values())
+
+
+def drop_if_asked(physical: Physical, log: Log, folder: Path) -> None:
+    """Drop the results where a generation says that it begins without those of the one before."""
+    if (folder / WITHOUT_RESULTS).exists():
+        drop_results(physical, log)
+        (folder / WITHOUT_RESULTS).unlink()
 
 
 def is_forgetting(checkpoint: Path) -> bool:

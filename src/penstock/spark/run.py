@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,15 +13,20 @@ from pyspark.sql.functions import lit, nullif
 from penstock.connect.results import Writer, claim_tables, stored_tables
 from penstock.errors import RunError
 from penstock.log.port import Log
+from penstock.log.record import TopicPartition
 from penstock.model.job_settings import JOB_SETTINGS, JobSettings
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
+from penstock.spark.acknowledge import require_trimmable
 from penstock.spark.admission import BatchLimits
 from penstock.spark.chains import Chains
+from penstock.spark.checkpoint_check import mend_logs
 from penstock.spark.cores import available_cores
 from penstock.spark.file_clock import FileClock
+from penstock.spark.give_up import prepare_files
 from penstock.spark.handle import codecs_of
-from penstock.spark.identity import identify, keep_identity
+from penstock.spark.housekeeping import SPARK_RETAINS, tidy
+from penstock.spark.identity import Identified, identify, keep_identity
 from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.job_files import JobFiles, current_files
@@ -34,12 +40,14 @@ from penstock.spark.program_sink import ProgramSink
 from penstock.spark.program_start import start_offsets
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
-from penstock.spark.rebuild import forget, is_forgetting
+from penstock.spark.rebuild import drop_if_asked, forget, is_forgetting
 from penstock.spark.registering import register_outputs
 from penstock.spark.session import spark_session
+from penstock.spark.standby_files import require_no_lead
 from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
+from penstock.spark.upstream import drop_checkpoint, rebuild_from_log
 
 _SOURCE_NAME = "inputs"
 _SETTINGS: Mapping[str, str] = {
@@ -49,6 +57,7 @@ _SETTINGS: Mapping[str, str] = {
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     # Our offsets say when a batch without rows is due.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    **SPARK_RETAINS,
 }
 
 
@@ -58,7 +67,8 @@ class Parts:
 
     format: type[ProgramFormat] = ProgramFormat
     level: type[Level] = Level
-    sink: type[ProgramSink] = ProgramSink
+    sink: Callable[..., ProgramSink] = ProgramSink
+    files: Callable[[Path], JobFiles] = current_files
 
 
 PARTS = Parts()
@@ -78,17 +88,21 @@ def start(  # noqa: PLR0913  # all but the program are by name
     on_progress: Callable[[Progress], None] | None = None,
     parts: Parts = PARTS,
     first: Sequence[str] = (),
+    upto: Mapping[TopicPartition, int] | None = None,
 ) -> ProgramQuery:
     """Start a program, or continue it where its checkpoint is.
 
     A `bounded` one takes what its topics hold now, closes every window and ends, as
     `until="end"` says; see `spark.program_options` for others. What the topics of `first` hold is
-    read before anything of the others is.
+    read before anything of the others is. One that ends by itself ends at the offsets of `upto`
+    where these come first.
     """
     if is_forgetting(Path(checkpoint)):
         forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
-    files = current_files(Path(checkpoint))
-    identified = identify(files, physical)
+    if parts.files is current_files:
+        require_no_lead(Path(checkpoint))
+    files = parts.files(Path(checkpoint))
+    identified = _identified(files, physical, parts.format.log_of(str(home)), how)
     identity = identified.identity
     kept = identity.applied(physical)
     log = input_log(parts.format.log_of(str(home)), kept)
@@ -96,13 +110,18 @@ def start(  # noqa: PLR0913  # all but the program are by name
     codecs = codecs_of(lambda: log, kept.settings.registry)
     require_formats(kept, codecs)
     register_outputs(kept, codecs)
+    require_trimmable(parts.format.log_of(str(home)), kept, how)
     ensure_topics(log, kept)
+    if how.recovery == "upstream":
+        begin = partial(_first_offset, log, kept)
+        identity = replace(identity, job=rebuild_from_log(files, log, kept, how.guarantee, begin))
     claim_tables(stored_tables(kept).values(), Writer(identity.job))
     _ensure_start(files, log, kept)
     lasts = until or ("end" if bounded else "stopped")
     _require_open(files, log, kept, lasts)
     warn_of_changes(identified.warnings)
     keep_identity(files, identity)
+    tidy(files, home)
 
     def the_session() -> SparkSession:
         return session or spark_session()
@@ -121,9 +140,11 @@ def start(  # noqa: PLR0913  # all but the program are by name
         until=lasts,
         # As far as they are now: what comes later takes its turn.
         first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
+        upto=tuple((*at, end) for at, end in (upto or {}).items()),
         guarantee=how.guarantee,
         recovery=how.recovery,
         latency=0.0 if how.latency is None else how.latency.total_seconds(),
+        trim=how.trim,
     )
     own = the_session().newSession()
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
@@ -136,6 +157,9 @@ def _started(
     physical, options = sink.physical, sink.options
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)
+    if options.recovery == "active":
+        # A standby reads the plans of batches that it is behind; one that starts is some behind.
+        session.conf.set("spark.sql.streaming.minBatchesToRetain", "200")
     session.conf.set("spark.sql.shuffle.partitions", str(physical.settings.parallelism))
     session.dataSource.register(parts.format)
     writer = (
@@ -185,16 +209,29 @@ def _followed(frame: DataFrame, physical: Physical, options: ProgramOptions) -> 
     return frame.mapInArrow(Chains(options.program, options.home, options.staging), PACKETS_DDL)
 
 
+def _identified(files: JobFiles, physical: Physical, log: Log, how: JobSettings) -> Identified:
+    """Settle what the run before has left, and see whose it is."""
+    drop_if_asked(physical, log, files.folder)
+    if how.recovery == "upstream":
+        drop_checkpoint(files, log, physical)
+    mend_logs(files)
+    prepare_files(files, how.guarantee)
+    return identify(files, physical)
+
+
 def _ensure_start(files: JobFiles, log: Log, physical: Physical) -> None:
     known = read_start(files.start)
     if known is not None:
         left = left_before(files)
         (known.offset if left is None else left.at).require_same_topics(log)
         return
+    write_start(files.start, Start(_first_offset(log, physical)))
+
+
+def _first_offset(log: Log, physical: Physical) -> ProgramOffset:
     topics = sorted({scan.stream.topic for scan in physical.scans})
-    positions = start_offsets(physical, log)
     ids = {name: log.topic(name).topic_id for name in topics}
-    write_start(files.start, Start(ProgramOffset(positions, ids)))
+    return ProgramOffset(start_offsets(physical, log), ids)
 
 
 def _require_open(files: JobFiles, log: Log, physical: Physical, until: Until) -> None:

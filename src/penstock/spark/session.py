@@ -20,11 +20,13 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import SetupError
 from penstock.spark.cores import available_cores
+from penstock.spark.dead_session import discard_dead, is_dead
 from penstock.spark.format import PenstockFormat
 from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
 from penstock.spark.kafka_format import KafkaFormat
 from penstock.spark.kafka_session import KafkaSession
+from penstock.spark.planners import Planners
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -71,6 +73,7 @@ appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSS}} %p %c: %m%n%ex
 """
 _SCRATCH = "spark.penstock.scratch"
 _STARTING = threading.Lock()
+_PLANNERS: list[Planners] = []
 
 
 def spark_session(
@@ -87,11 +90,15 @@ def spark_session(
     with _STARTING:
         # Spark's own "active session" is one for each thread; ours is one for the process.
         if SparkContext._active_spark_context is not None:  # noqa: SLF001
-            return SparkSession.builder.getOrCreate()
+            if not is_dead():
+                return SparkSession.builder.getOrCreate()
+            discard_dead()
+            _close_planners()
         java = require_java()
         os.environ["PYSPARK_PYTHON"] = sys.executable
         scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        atexit.register(_close_planners)
         own = {
             "spark.master": master,
             "spark.driver.memory": driver_memory,
@@ -119,8 +126,14 @@ def stop_session() -> None:
     if gateway.proc is not None:
         gateway.proc.stdin.close()
         gateway.proc.wait()
+    _close_planners()
     if scratch:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def planner_server() -> int | None:
+    """Give the process that the planners of this process's queries are forked from, if any is."""
+    return _PLANNERS[-1].pid if _PLANNERS else None
 
 
 def spark_log(session: SparkSession) -> Path:
@@ -130,19 +143,29 @@ def spark_log(session: SparkSession) -> Path:
 
 def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    # It loads while the JVM starts.
+    planners = Planners(scratch)
+    _PLANNERS.append(planners)
     try:
         session = KafkaSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
     except PySparkRuntimeError as error:
+        _close_planners()
         raise SetupError(
             "SPARK_START",
             f'Spark did not start with "{java.path}": {_last_line(scratch / "jvm.txt")}',
             hint="Run `penstock doctor` to see what this machine lacks.",
         ) from error
+    planners.lead(session.sparkContext)
     _hush(session.sparkContext)
     _save_forks(session)
     for offered in (PenstockFormat, KafkaFormat):
         session.dataSource.register(offered)
     return session
+
+
+def _close_planners() -> None:
+    while _PLANNERS:
+        _PLANNERS.pop().close()
 
 
 def _java_options(scratch: Path, *, quick_start: bool) -> str:

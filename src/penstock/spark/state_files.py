@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from penstock.errors import StateError
-from penstock.kernel.codec import Written, read
+from penstock.kernel.codec import Written, encode, read
 from penstock.kernel.divided import KEYS, Divided, Tables, latest
 from penstock.kernel.port import START_OF_TIME, Frame, State
 from penstock.spark.state_codec import StateCodec
@@ -115,16 +115,14 @@ class StateFiles:
         if note[:1] != _FILED:
             # Whatever it is: what is not a state is refused there.
             return Stored(version, (), None, 0, 0, lambda: self._codec.current(read(note[_FRONT:])))
-        told = json.loads(note[_FRONT:])
-        # Notes of earlier releases are the list of files.
-        listed = told if isinstance(told, list) else told["files"]
-        known = listed is not told and told["form"] == self._codec.mark
+        told = _told(note)
+        known = not isinstance(told, list) and told["form"] == self._codec.mark
         rows, keys, until = _TOLD(told) if known else (None, 0, 0)
-        files = tuple((str(name), int(size)) for name, size in listed)
+        files = _listed(told)
 
         def found() -> tuple[State, bool]:
             held = _cache().get((str(self._folder), files[-1][0]))
-            return self._codec.current(held or self._whole(files))
+            return self._codec.current(held or _whole(self._folder, files))
 
         return Stored(version, files, rows, keys, until, found)
 
@@ -146,29 +144,15 @@ class StateFiles:
             if names[: len(runs.names)] != runs.names:
                 runs = Runs(runs.head)
         else:
-            written = self._read(head[0]) if len(head) == 1 else self._whole(head)
+            one = len(head) == 1
+            written = _read(self._folder, head[0]) if one else _whole(self._folder, head)
             runs = Runs(Divided(written.state.tables))
         for file in parts[len(runs.names) :]:
-            runs = runs.with_part(file[0], Divided(self._read(file).state.tables))
+            runs = runs.with_part(file[0], Divided(_read(self._folder, file).state.tables))
         run_cache().put(folder, KnownRuns(head[-1][0], runs))
         # It is read from its files from now on, which all processes share.
         _cache().drop(folder)
         return runs
-
-    def _whole(self, files: Sequence[File]) -> Written:
-        """Put a state together; what was written last says in which form it is."""
-        head, parts = _divided(files)
-        found = self._read(head[0])
-        for file in head[1:]:
-            patch = self._read(file)
-            tables = patched(found.state.tables, patch.state.tables)
-            found = replace(patch, state=replace(patch.state, tables=tables))
-        if parts:
-            later = [self._read(file) for file in parts]
-            runs = [Divided(item.state.tables) for item in (found, *later)]
-            found = replace(later[-1], state=replace(later[-1].state, tables=latest(runs)))
-        whole = {name: table.rechunk() for name, table in found.state.tables.items()}
-        return replace(found, state=replace(found.state, tables=whole))
 
     def save(
         self, before: Stored | None, after: State, until: int | None = None
@@ -257,20 +241,6 @@ class StateFiles:
         fresh.replace(self._folder / name)
         return name, len(blob)
 
-    def _read(self, file: File) -> Written:
-        name, size = file
-        path = self._folder / name
-        try:
-            with path.open("rb") as opened:
-                content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise StateError(
-                "STATE_FILE",
-                f'"{path}", {size} bytes of a state, cannot be read: {error}',
-                hint="Restore the whole checkpoint from a copy, or start again from the log.",
-            ) from error
-        return read(memoryview(content))
-
     def _forget(self, before: Stored | None) -> None:
         """Remove the files of versions before the last: only that one can be asked for again.
 
@@ -283,6 +253,75 @@ class StateFiles:
             number = path.name.partition("-")[0]
             if number.isdigit() and int(number) < before.version and path.name not in kept:
                 path.unlink(missing_ok=True)
+
+
+def whole_state(folder: Path, note: bytes) -> bytes:
+    """Give all that a note leads to as one blob, in the form it was written in."""
+    if note[:1] != _FILED:
+        read(note[_FRONT:])  # refuses what is damaged
+        return note[_FRONT:]
+    found = _whole(folder, _listed(_told(note)))
+    return encode(found.state, found.fingerprint, found.form)
+
+
+def whole_note(blob: bytes) -> bytes:
+    """Give the note of a state that is all in it."""
+    return _note(_INLINE, 0, blob)
+
+
+def files_of(note: bytes) -> tuple[str, ...]:
+    """Give the names of the files that a note leads to."""
+    if note[:1] != _FILED:
+        return ()
+    return tuple(name for name, _ in _listed(_told(note)))
+
+
+def _told(note: bytes) -> Any:  # noqa: ANN401  # JSON
+    try:
+        return json.loads(note[_FRONT:])
+    except ValueError as error:
+        raise StateError(
+            "STATE_UNREADABLE",
+            f"the note of a bucket's state is not what was written: {error}",
+            hint="Restore the job from a savepoint, or rewind it.",
+        ) from error
+
+
+def _listed(told: Any) -> tuple[File, ...]:  # noqa: ANN401  # JSON
+    # Notes of earlier releases are the list of files.
+    listed = told if isinstance(told, list) else told["files"]
+    return tuple((str(name), int(size)) for name, size in listed)
+
+
+def _whole(folder: Path, files: Sequence[File]) -> Written:
+    """Put a state together; what was written last says in which form it is."""
+    head, parts = _divided(files)
+    found = _read(folder, head[0])
+    for file in head[1:]:
+        patch = _read(folder, file)
+        tables = patched(found.state.tables, patch.state.tables)
+        found = replace(patch, state=replace(patch.state, tables=tables))
+    if parts:
+        later = [_read(folder, file) for file in parts]
+        runs = [Divided(item.state.tables) for item in (found, *later)]
+        found = replace(later[-1], state=replace(later[-1].state, tables=latest(runs)))
+    whole = {name: table.rechunk() for name, table in found.state.tables.items()}
+    return replace(found, state=replace(found.state, tables=whole))
+
+
+def _read(folder: Path, file: File) -> Written:
+    name, size = file
+    path = folder / name
+    try:
+        with path.open("rb") as opened:
+            content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise StateError(
+            "STATE_FILE",
+            f'"{path}", {size} bytes of a state, cannot be read: {error}',
+            hint="Restore the whole checkpoint from a copy, or start again from the log.",
+        ) from error
+    return read(memoryview(content))
 
 
 class _Cache:

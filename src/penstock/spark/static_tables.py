@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
@@ -23,13 +24,16 @@ from penstock.model.static_table import StaticTable
 from penstock.schema.arrow_stream import fitted, stream_bytes
 from penstock.spark.job_files import JobFiles, write_durably
 
-_FOLDER = "static"
-
 
 def with_static_tables(
     physical: Physical, files: JobFiles, session: Callable[[], SparkSession]
 ) -> Physical:
     """Give the plan with its files and Spark's tables read; `session` is asked for only then."""
+    return with_tables(physical, lambda table: _kept(table, files, session))
+
+
+def with_tables(physical: Physical, changed: Callable[[StaticTable], StaticTable]) -> Physical:
+    """Give the plan with other tables in the place of those that do not change."""
 
     def chains(old: tuple[Chain, ...]) -> tuple[Chain, ...]:
         return tuple(replace(chain, steps=tuple(map(step, chain.steps))) for chain in old)
@@ -37,7 +41,7 @@ def with_static_tables(
     def step(old: Stateless) -> Stateless:
         if not isinstance(old, Enrich) or old.table.place == "held":
             return old
-        return replace(old, table=_kept(old.table, files, session))
+        return replace(old, table=changed(old.table))
 
     scans = tuple(replace(scan, chains=chains(scan.chains)) for scan in physical.scans)
     levels = tuple(
@@ -49,9 +53,11 @@ def with_static_tables(
 
 def _kept(table: StaticTable, files: JobFiles, session: Callable[[], SparkSession]) -> StaticTable:
     """Give the table as a file beside the checkpoint, where generations share it."""
+    if table.place == "file" and Path(table.name).parent == files.static:
+        return table
     known = f"{table.place} {table.name} {table.columns}"
     name = hashlib.sha256(known.encode()).hexdigest()[:16] + ARROW
-    path = files.folder.parent / _FOLDER / name
+    path = files.static / name
     if not path.exists():
         found = _of_spark(table, session()) if table.place == "spark" else static_arrow(table)
         write_durably(path, stream_bytes(fitted(found, table.columns)))

@@ -9,17 +9,39 @@ from pathlib import Path
 
 from pyspark import cloudpickle
 
+from penstock.errors import StateError
 from penstock.kernel.program import Program
 from penstock.model.physical import Physical
 from penstock.spark.job_files import JobFiles, write_durably
 from penstock.spark.state_codec import StateCodec
 
 
+def program_bytes(physical: Physical) -> bytes:
+    """Give a program as bytes that any process of this machine can make it from again.
+
+    The functions of the user's file are in them; modules that it imports are found by name.
+    """
+    # Whoever loads it must find the user's modules where this process found them.
+    places = [str(Path(place).absolute()) for place in sys.path]
+    return cloudpickle.dumps((places, cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call, no-any-return]
+
+
+def program_of(data: bytes) -> Physical:
+    """Give the program that `program_bytes` gave the bytes of."""
+    places, pickled = cloudpickle.loads(data)
+    sys.path.extend(place for place in places if place not in sys.path)
+    physical: Physical = cloudpickle.loads(pickled)
+    return physical
+
+
 def store_program(files: JobFiles, physical: Physical) -> Path:
     """Store a program beside its checkpoint, in place of the one before."""
-    # Workers must find the user's modules where this process found them.
-    whole = cloudpickle.dumps((list(sys.path), cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call]
-    path = files.folder / f"program-{hashlib.sha256(whole).hexdigest()[:16]}.pickle"
+    return keep_program(files, program_bytes(physical))
+
+
+def keep_program(files: JobFiles, whole: bytes) -> Path:
+    """Store the bytes of a program beside its checkpoint, in place of the one before."""
+    path = files.folder / _name(whole)
     write_durably(path, whole)
     for old in files.folder.glob("program-*.pickle"):
         if old != path:
@@ -30,9 +52,23 @@ def store_program(files: JobFiles, physical: Physical) -> Path:
 @lru_cache(maxsize=8)
 def load_program(path: str) -> Program:
     """Give the program stored at a path, ready to work; once a process."""
-    found, pickled = cloudpickle.loads(Path(path).read_bytes())
-    sys.path.extend(place for place in found if place not in sys.path)
-    return Program(cloudpickle.loads(pickled))
+    return Program(program_of(stored_bytes(Path(path))))
+
+
+def stored_bytes(path: Path) -> bytes:
+    """Give the bytes of a stored program; those that are not what was stored are refused."""
+    whole = path.read_bytes()
+    if path.name != _name(whole):
+        raise StateError(
+            "JOB_FILE_BROKEN",
+            f'"{path}" is not what a job wrote: its name is that of another program',
+            hint="Start the job once with its program, which is stored anew then.",
+        )
+    return whole
+
+
+def _name(whole: bytes) -> str:
+    return f"program-{hashlib.sha256(whole).hexdigest()[:16]}.pickle"
 
 
 @lru_cache(maxsize=64)

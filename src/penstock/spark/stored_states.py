@@ -40,7 +40,7 @@ def state_tables(
         )
     codec = StateCodec(program.keyed[operator])
     tables: dict[str, list[Frame]] = {}
-    states = stored_states(session or spark_session(), files, identity)
+    states = stored_states(session, files, identity)
     for name, bucket, note in sorted(states):
         if name == operator:
             folder = files.memory / operator / str(bucket)
@@ -52,26 +52,32 @@ def state_tables(
 
 def stored_program(files: JobFiles) -> Program:
     """Give the program of a job; none was stored where no job has run."""
+    return load_program(str(require_program(files)))
+
+
+def require_program(files: JobFiles) -> Path:
+    """Give the file of a job's program; none was stored where no job has run."""
     if files.program is None:
         raise StateError(
             "CHECKPOINT_MISSING",
             f'there is no job in "{files.folder.parent}"',
             hint="Give the checkpoint of a job that has run.",
         )
-    return load_program(str(files.program))
+    return files.program
 
 
 def stored_states(
-    session: SparkSession, files: JobFiles, identity: Identity
+    session: SparkSession | None, files: JobFiles, identity: Identity
 ) -> Iterator[tuple[str, int, bytes]]:
     """Give the state of every bucket of every operator, as Spark's store has it."""
     if files.committed < 0 or not identity.operators:
         yield from _inherited(files, identity)
         return
+    spark = session or spark_session()
     slots = Slots(tuple(identity.operators), identity.buckets, identity.parallelism)
     for level in range(identity.levels):
         stored = (
-            session.read.format("statestore")
+            spark.read.format("statestore")
             .option("operatorId", level)
             .load(str(files.spark))
             .selectExpr("key.slot AS slot", "value.groupState.blob AS blob")

@@ -84,14 +84,15 @@ class Definer:
         """Give the catalog with all that any process has changed."""
         return self._current(self._store.entries())
 
-    def define(self, statement: Defining, settings: Mapping[str, str]) -> Told:
-        """Carry out a statement, all or nothing."""
+    def define(self, statement: Defining, settings: Mapping[str, str], query: str = "") -> Told:
+        """Carry out a statement, all or nothing; the query that it makes gets the id given."""
 
         def decide(entries: tuple[CatalogEntry, ...]) -> tuple[_Decided, tuple[Change, ...]]:
             # Tried on a copy: it may not be written, or somebody may be quicker.
             scratch = copied(self._current(entries))
             decided = self._decided(statement, scratch, settings)
-            return decided, decided.changes
+            changes = tuple(_with_query(change, query) for change in decided.changes)
+            return decided, changes
 
         decided = self._store.change(decide)
         return Told(decided.words, decided.notes)
@@ -231,6 +232,12 @@ def _entry_of(
         source.value_format.name,
         settings=dict(settings),
     )
+
+
+def _with_query(change: Change, query: str) -> Change:
+    if not query or isinstance(change, str) or not change.query:
+        return change
+    return replace(change, query=query)
 
 
 def _wanted_id(statement: InsertSelect, known: Definitions) -> str:

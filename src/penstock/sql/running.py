@@ -152,7 +152,7 @@ class _QueryThread(threading.Thread):
         try:
             with taken(self._home, self.query.id, "here") as ours:
                 if ours and not self._stopping.is_set():
-                    self._run = _run_of(self._home, self.query, caught_up=False)
+                    self._run = run_of(self._home, self.query, caught_up=False)
                     self._run.on_stored = self._stored
                     if self._stopping.is_set():
                         self._run.stop()
@@ -189,20 +189,21 @@ class _QueryThread(threading.Thread):
 
 
 def _caught_up(home: Path, query: Started) -> bool:
-    run = _run_of(home, query, caught_up=True)
+    run = run_of(home, query, caught_up=True)
     run.on_stored = lambda offsets: write_reached(home, query.id, offsets)
     return run.run().items > 0
 
 
-def _run_of(home: Path, query: Started, *, caught_up: bool) -> InlineRun:
+def run_of(home: Path, query: Started, *, caught_up: bool) -> InlineRun:
+    """Give the run of a query in this process, which goes on from where it was."""
     physical = physical_of(query)
     checkpoint = checkpoint_of(home, query.id)
     with open_log(home) as log:
-        _read_tables_first(query, physical, log, checkpoint)
+        read_tables_first(query, physical, log, checkpoint)
     options = InlineOptions(
         rows=1 if query.by_record else _ROWS,
         snapshot_every=_SNAPSHOTS,
-        exactly_once=True,
+        guarantee="exactly-once",
         until="caught up" if caught_up else "stopped",
     )
     return InlineRun(physical, home=home, checkpoint=checkpoint, options=options)
@@ -215,7 +216,7 @@ def tables_first(query: Started) -> tuple[str, ...]:
     return tuple(sorted(tables)) if others else ()
 
 
-def _read_tables_first(query: Started, physical: Physical, log: Log, checkpoint: Path) -> None:
+def read_tables_first(query: Started, physical: Physical, log: Log, checkpoint: Path) -> None:
     """Let a query that joins streams to tables begin with the tables as they are.
 
     Of what is there before it starts nothing tells which came first; a table is meant to be

@@ -96,6 +96,11 @@ class SqlSession:
             elif step.statement is not None:
                 yield self._define(step.statement, settings)
 
+    def replace_query(self, step: Step, query: str) -> Told:
+        """Put a statement in the place of the one of its name, by a query with another id."""
+        assert step.statement is not None
+        return self._define(step.statement, dict(step.settings), query)
+
     def definitions(self) -> Definitions:
         """Give the catalog as it is."""
         return self._definer.definitions()
@@ -280,9 +285,9 @@ class SqlSession:
 
         return Told(check_schema(statement, self._schemas))
 
-    def _define(self, statement: Defining, settings: Mapping[str, str]) -> Told:
+    def _define(self, statement: Defining, settings: Mapping[str, str], query: str = "") -> Told:
         before = set(self.definitions().queries)
-        told = self._definer.define(statement, settings)
+        told = self._definer.define(statement, settings, query)
         after = self.definitions().queries
         for id_ in before - after.keys():
             if self._running is not None:

@@ -11,6 +11,7 @@ from penstock.front.sql.statement import Started
 from penstock.log.port import Log, ReadLimit
 from penstock.log.record import TIMESTAMP_COLUMN, TopicPartition
 from penstock.spark.job_files import current_files
+from penstock.spark.joint_query_files import group_with
 from penstock.spark.progress_file import left_before
 from penstock.sql.answer import Cells, Listed
 from penstock.sql.definitions import Definitions
@@ -118,7 +119,9 @@ def _lags(place: Place, query: Started) -> list[_Lag]:
 def _reached(home: Path, id_: str) -> Mapping[TopicPartition, int]:
     if engine_of(home, id_) != "spark":
         return reached_of(home, id_)
-    left = left_before(current_files(checkpoint_of(home, id_)))
+    group = group_with(home, id_)
+    checkpoint = checkpoint_of(home, id_) if group is None else group.checkpoint(home)
+    left = left_before(current_files(checkpoint))
     return {} if left is None else left.at.positions
 
 

@@ -1,0 +1,155 @@
+"""`penstock lineage`: what jobs read and write, and which columns are made of which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.job_argument import complete_job
+from penstock.cli.options import JsonOption, exported_flags, settings_of
+from penstock.cli.output import examples, talk, write_json, write_line
+from penstock.errors import UsageError
+
+if TYPE_CHECKING:
+    from penstock.watch.lineage import JobLineage
+
+
+def register(application: typer.Typer) -> None:
+    """Add the command of this file."""
+    application.command(
+        "lineage",
+        epilog=examples(
+            "penstock lineage",
+            "penstock lineage shop --json",
+            "penstock lineage shop.py --dot",
+            "penstock lineage shop --openlineage",
+        ),
+    )(lineage)
+
+
+def lineage(
+    context: typer.Context,
+    job: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="JOB|FILE[:APP]",
+            help="A job's name, the id of a run, or a program; all jobs without one.",
+            autocompletion=complete_job,
+        ),
+    ] = None,
+    *,
+    dot: Annotated[bool, typer.Option("--dot", help="Print a graph for Graphviz.")] = False,
+    openlineage: Annotated[
+        bool, typer.Option("--openlineage", help="Print OpenLineage's run events, one a line.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what jobs read and write, and which columns are made of which."""
+    if dot + openlineage + json > 1:
+        raise UsageError(
+            "LINEAGE_FORM",
+            "lineage is asked for in two forms at once",
+            hint="Give one of --dot, --openlineage and --json.",
+        )
+    found = list(_found(context, job))
+    if openlineage:
+        _write_events(context, found)
+    elif dot:
+        from penstock.watch.lineage import graph_lines  # noqa: PLC0415
+
+        for line in graph_lines(item for item, _ in found):
+            write_line(line)
+    elif json:
+        write_json([_document(item) for item, _ in found])
+    else:
+        _write_text([item for item, _ in found])
+
+
+def _found(context: typer.Context, job: str | None) -> Iterator[tuple[JobLineage, str]]:
+    """Give lineages, and the id of the latest run of each where there is one."""
+    from penstock.watch.lineage import job_lineage, plan_of  # noqa: PLC0415
+
+    if job is not None and job.partition(":")[0].endswith(".py"):
+        from penstock.project.program_file import load_program  # noqa: PLC0415
+
+        with exported_flags(context):
+            yield job_lineage(load_program(job).bound()), ""
+        return
+    home = settings_of(context).home
+    for name, run in _names(home) if job is None else [_named(home, job)]:
+        from penstock.jobs.submit import known_program  # noqa: PLC0415  # PySpark: seconds
+
+        yield job_lineage(plan_of(known_program(home, run or name)), name), run
+
+
+def _names(home: Path) -> list[tuple[str, str]]:
+    from penstock.watch.seen_job import seen_jobs  # noqa: PLC0415
+
+    seen = [(job.name, "" if job.run is None else job.run.id) for job in seen_jobs(home)]
+    if not seen:
+        talk("there are no jobs; one begins with: penstock jobs submit FILE")
+    return seen
+
+
+def _named(home: Path, text: str) -> tuple[str, str]:
+    from penstock.jobs.named import named  # noqa: PLC0415
+
+    found = named(home, text)
+    name = found.name if found.run is None else found.run.name
+    return name, "" if found.run is None else found.run.id
+
+
+def _write_events(context: typer.Context, found: list[tuple[JobLineage, str]]) -> None:
+    from penstock.clock import SYSTEM_CLOCK  # noqa: PLC0415
+    from penstock.jobs.store import job_store  # noqa: PLC0415
+    from penstock.watch.lineage_emitter import lineage_settings  # noqa: PLC0415
+    from penstock.watch.open_lineage import NAMESPACE, Run, run_event, run_of  # noqa: PLC0415
+
+    settings = settings_of(context)
+    told = lineage_settings(settings.lineage)
+    namespace = NAMESPACE if told is None else told.namespace
+    now = SYSTEM_CLOCK.now()
+    for item, run in found:
+        seen = run_of(job_store(settings.home).job(run), now) if run else None
+        write_json(run_event(item, seen or Run(item.job, now, now, "START"), namespace))
+
+
+def _document(found: JobLineage) -> dict[str, object]:
+    return {
+        "job": found.job,
+        "reads": [{item.kind: item.name, "columns": item.schema.names} for item in found.inputs],
+        "writes": [
+            {
+                written.dataset.kind: written.dataset.name,
+                "columns": {
+                    column: [
+                        {source.kind: source.name, "column": source.column, "how": how.lower()}
+                        for source, how in origins.items()
+                    ]
+                    for column, origins in written.lineage.columns.items()
+                },
+                "decided_by": [
+                    {source.kind: source.name, "column": source.column, "why": why.lower()}
+                    for source, why in sorted(written.lineage.decides, key=str)
+                ],
+            }
+            for written in found.outputs
+        ],
+    }
+
+
+def _write_text(found: list[JobLineage]) -> None:
+    from penstock.watch.lineage import column_texts  # noqa: PLC0415
+
+    for number, item in enumerate(found):
+        if number:
+            write_line("")
+        reads = ", ".join(f"{source.kind} {source.name}" for source in item.inputs)
+        write_line(f"job {item.job} reads {reads or 'nothing'}")
+        for written in item.outputs:
+            write_line(f"  writes {written.dataset.kind} {written.dataset.name}")
+            for column, made in column_texts(written).items():
+                write_line(f"    {column} <- {', '.join(made) or 'no column'}")

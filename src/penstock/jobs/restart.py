@@ -1,0 +1,50 @@
+"""Whether a job that has failed is started again, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from penstock.jobs.cause import Cause
+from penstock.jobs.permanent import is_permanent
+from penstock.model.job_settings import Restart
+
+_DOUBLINGS = 30
+"""More would be longer than any longest pause, and a number too large for a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is done about a failure; without a pause nothing is, and `why` says for what reason."""
+
+    pause: timedelta | None
+    why: str
+
+
+class Restarts:
+    """Counts the failures of a job in a row, and decides by its policy."""
+
+    def __init__(self, policy: Restart) -> None:
+        self._policy = policy
+        self._in_a_row = 0
+
+    def failed(self, cause: Cause, ran: timedelta) -> Verdict:
+        """Decide on a failure of a run that has lasted so long."""
+        policy = self._policy
+        if ran >= policy.calm:
+            self._in_a_row = 0
+        if is_permanent(cause):
+            return Verdict(None, "it would fail again in the same way")
+        if self._in_a_row >= policy.tries:
+            return Verdict(None, _given_up(policy.tries))
+        doubled = policy.first_pause * 2 ** min(self._in_a_row, _DOUBLINGS)
+        pause = min(doubled, policy.longest_pause)
+        self._in_a_row += 1
+        tried = f"{self._in_a_row} of {policy.tries}"
+        return Verdict(pause, f"it is started again in {pause.total_seconds():g} s ({tried})")
+
+
+def _given_up(tries: int) -> str:
+    if tries == 0:
+        return "its settings say that it is not started again"
+    return f"it has failed {tries + 1} times in a row"
