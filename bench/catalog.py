@@ -23,6 +23,7 @@ NAMES = (
     "joins",
     "functions",
     "modes",
+    "recovery",
     "sql_records",
     "many_jobs",
     "back_pressure",

@@ -33,6 +33,7 @@ _LONGER = (
     *("kernel/test_buffered.py", "schema/registry", "spark/test_state_patch.py"),
     *("spark/test_state_runs.py", "schema/codec/test_fuzz.py", "front/sql/test_triggers.py"),
     *("front/sql/test_join_kinds.py", "log/embedded/test_compaction_faults.py"),
+    *("watch/test_kill.py", "watch/test_topic_observers.py", "watch/test_notifier.py"),
     *("kernel/fold/test_exact.py", "kernel/trigger/test_machine.py", "front/dsl/test_then.py"),
 )
 """Tests of whole programs, of processes, of commands and of many examples: not the fast loop's."""

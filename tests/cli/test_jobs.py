@@ -7,7 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 
+from penstock.cli.job_argument import complete_job
+from penstock.cli.main import application
+from penstock.jobs.definition import Definition, Event
+from penstock.jobs.definitions import definition_store
 from penstock.jobs.record import JobRecord
 from penstock.jobs.store import JobStore, job_store
 from tests.cli.shell import Cli
@@ -144,6 +149,14 @@ def test_a_job_stops_when_it_is_asked_to(cli: Cli) -> None:
     assert cli.ok("jobs", "stop", "shop-1").err == 'job "shop-1" is stopped\n'
     thread.join()
     assert "JOB_ENDED" in cli("jobs", "stop", "shop-1").err
+
+
+def test_jobs_and_runs_are_completed(store: JobStore, cli: Cli) -> None:
+    definition = Definition("mailer", "", "mail", "ann", 1, "", 0, 0)
+    definition_store(Path(".penstock")).put(definition, Event(0, "ann", "submitted"))
+    context = typer.Context(typer.main.get_command(application(["jobs"])))
+    assert complete_job(context, "ma") == ["mailer", "mail-1", "mail-2"]
+    assert complete_job(context, "shop") == ["shop-1"]
 
 
 def test_a_wish_can_be_left_without_waiting(cli: Cli, store: JobStore) -> None:

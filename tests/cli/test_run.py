@@ -44,6 +44,7 @@ def test_a_program_is_run_with_the_defaults(cli: Cli, asked: list[dict[str, Any]
             "settings": Settings(),
             "application": "",
             "rebuild": False,
+            "restart": False,
         }
     ]
 

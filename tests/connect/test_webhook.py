@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import socket
 
 import pytest
@@ -66,9 +67,19 @@ def test_nobody_there_is_told_without_the_address_and_its_token() -> None:
     assert f"http://127.0.0.1:{port}/..." in str(caught.value)
 
 
+def test_no_log_of_any_library_holds_the_address(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with HttpServer([200, 404]) as server:
+        post(f"{server.url}/t0ken", BODY, id="m", settings=PLAIN)
+        with pytest.raises(DeliveryError):
+            post(f"{server.url}/t0ken", BODY, id="m", settings=PLAIN)
+    assert "t0ken" not in caplog.text
+
+
 def test_an_address_that_is_none_is_told_in_the_same_way() -> None:
-    with pytest.raises(DeliveryError, match="WEBHOOK_UNREACHABLE"):
-        post("http://[::bad/x", BODY, id="m", settings=PLAIN)
+    for url in ("http://[::bad/x", "file:///etc/hosts", ""):
+        with pytest.raises(DeliveryError, match="WEBHOOK_UNREACHABLE"):
+            post(url, BODY, id="m", settings=PLAIN)
 
 
 def test_settings_that_do_not_exist_and_secrets_in_them_are_refused() -> None:

@@ -70,7 +70,7 @@ def giving_program() -> Plan:
     """Every row as it came, and a count a page in windows of ten seconds."""
     source = visits()
     given = Project(source, tuple(Named(name, Column(name)) for name in ("page", "n")))
-    return Plan("giving", (Sink(given, "given"), Sink(by_page(source), "windows")))
+    return Plan("giving", (Sink(given, "given", ("page",)), Sink(by_page(source), "windows")))
 
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

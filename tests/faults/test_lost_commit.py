@@ -47,9 +47,9 @@ def program(stores: list[str]) -> ps.App:
     seen = visits.select("page", "n").to("seen")
     totals = visits.group_by("page").agg(total=ps.sum("n"), visits=ps.count()).to("totals")
     visits.to_table("page").to("latest")
-    for store in stores:
-        seen.persist(store, "seen")
-        totals.persist(store, "totals")
+    for number, store in enumerate(stores):
+        seen.persist(store, f"seen_{number}")
+        totals.persist(store, f"totals_{number}")
     return app
 
 
@@ -65,7 +65,9 @@ def content(log: EmbeddedLog, stores: list[str]) -> dict[str, list[Any]]:
     """All that the program has written, record by record and row by row."""
     topics: dict[str, list[Any]] = {topic: records(log, topic) for topic in TOPICS}
     return topics | {
-        f"{table} in {store}": in_store(store, table) for store in stores for table in TABLES
+        f"{table}_{number}": in_store(store, f"{table}_{number}")
+        for number, store in enumerate(stores)
+        for table in TABLES
     }
 
 
@@ -105,9 +107,9 @@ def test_a_batch_that_spark_has_forgotten_is_given_once_to_every_sink(
         jobs.start(app.plan(), until="caught up").await_end()
         after = content(log, stores)
     assert sorted(row["n"] for row in after["seen"]) == list(range(48))
-    for store in stores:
-        assert sorted(n for _, n in after[f"seen in {store}"]) == list(range(48))
-        assert sum(row[-1] for row in after[f"totals in {store}"]) == 48
+    for number in range(len(stores)):
+        assert sorted(n for _, n in after[f"seen_{number}"]) == list(range(48))
+        assert sum(row[-1] for row in after[f"totals_{number}"]) == 48
 
 
 def test_what_can_be_given_once_only_is_not_run_again_on_a_guess(

@@ -14,6 +14,8 @@ from penstock.jobs.definitions import definition_store
 from penstock.jobs.record import JobRecord
 from penstock.jobs.store import job_store
 from penstock.jobs.submit import Submission, submit
+from penstock.log.open import open_log
+from penstock.log.record import TopicPartition
 from tests.jobs.defined import a_program
 from tests.jobs.records import JOB
 
@@ -109,6 +111,16 @@ def test_only_a_job_that_is_not_to_run_is_removed_with_its_state_and_runs(tmp_pa
     assert left == ["shop-2", "shop.v2"]
     a_job(tmp_path)
     assert definition_store(tmp_path).get("shop").version == 1
+
+
+def test_the_consumer_group_of_a_removed_job_goes_with_it(tmp_path: Path) -> None:
+    a_job(tmp_path, Submission(wish="stopped"))
+    with open_log(tmp_path) as log:
+        log.create_topic("views", partitions=1)
+        for group in ("shop", "others"):
+            log.commit(group, {TopicPartition("views", 0): 0})
+        control.remove(tmp_path, "shop")
+        assert log.groups() == ("others",)
 
 
 def test_the_state_of_a_removed_job_can_be_kept(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from penstock.errors import JobError, StorageError
+from penstock.jobs import host as host_module
 from penstock.jobs.host import Host
-from penstock.jobs.host_file import HostedJob, host_file
+from penstock.jobs.host_file import HostedJob, HostView, Leftover, host_file
 from penstock.jobs.job import Job
 from penstock.jobs.store import job_store
 from tests.jobs.hosted import FakeJob, eventually
@@ -137,6 +141,22 @@ def test_any_process_sees_what_a_host_runs_and_that_it_is_gone(tmp_path: Path) -
     assert isinstance(view.jobs[0], HostedJob)
     (tmp_path / "host" / "host.json").write_text("[]")
     assert host_file(tmp_path).view() is None
+
+
+def test_a_host_begins_when_what_a_killed_one_has_left_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "_PREDECESSOR", 0.05)
+    command = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"]
+    with psutil.Popen(command, stdout=subprocess.PIPE) as left:
+        left.stdout.readline()
+        mine = Leftover(left.pid, left.create_time(), "java")
+        (tmp_path / "host").mkdir()
+        host_file(tmp_path).write(HostView(1, "ann", "here", 0, processes=(mine,)))
+        job = FakeJob("a")
+        with hosted(tmp_path, job) as (host, _):
+            assert not left.is_running()
+            eventually(lambda: states(host) == {"a": "running"})
 
 
 def test_an_interrupt_ends_all_jobs_in_order(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_definition_is_the_old_or_the_new_one_and_has_its_program() -> None:
         found = store.get("shop")
         assert found in (FIRST, SECOND)
         assert store.program("shop", found.version) == f"program {found.version}".encode()
-        assert [event.what for event in store.history("shop")][0] == "submitted"
+        assert store.history("shop")[0].what == "submitted"
 
     def again(storage: FaultyStorage) -> None:
         submit(storage, SECOND)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from penstock.connect.database import transaction
-from penstock.errors import JobError
+from penstock.errors import JobError, StateError
 from penstock.jobs.circumstances import lost_inputs
 from penstock.jobs.definition import checkpoint_of
 from penstock.jobs.definitions import definition_store
@@ -17,6 +18,7 @@ from penstock.jobs.rollback import earlier_version
 from penstock.jobs.takeover import Rebuild, abandon
 from penstock.jobs.upgrade import Choice, settle, upgrade
 from penstock.jobs.upgrade_file import read_upgrade, upgrading
+from penstock.log.open import open_log
 from penstock.log.port import Bounds
 from penstock.log.record import TopicPartition
 from penstock.model.aggregate import Aggregate
@@ -25,13 +27,15 @@ from penstock.model.measure import Measure
 from penstock.model.physical import Physical, Settings
 from penstock.model.plan import Plan, Sink
 from penstock.model.start import Start
+from penstock.model.stateless import Named, Project
 from penstock.model.store import Store
 from penstock.plan.planner import plan
 from penstock.plan.state_change import StateWarning
 from penstock.plan.verdict import Lost
 from penstock.schema.codec.format import Format
 from penstock.serve.hosting import definition_runnable
-from tests.jobs.upgrades import Shop, sales, shop
+from penstock.spark.retired import require_current
+from tests.jobs.upgrades import Shop, sales, shop, totals
 
 if TYPE_CHECKING:
     from penstock.log.port import Log
@@ -200,6 +204,21 @@ def test_rows_that_are_only_added_are_made_again_where_that_is_asked_for(job: Sh
     assert sorted(row["amount"] for row in job.records("sold")) == [20, 30, 50, 60]
 
 
+def test_a_topic_that_nobody_reads_is_made_anew_with_other_columns(job: Shop) -> None:
+    amounts = Project(sales(25), (Named("price", Column("amount")),))
+    kept = totals(25)
+    sinks = (Sink(kept, "totals", ("region",), upsert=True), Sink(kept, "changes"))
+    other = plan(Plan("shop", (*sinks, Sink(amounts, "sold"))), Settings())
+    refused = job.judge(other)
+    assert (refused.kind, "which a topic with a schema has" in refused.reason) == ("refuse", True)
+    found = job.upgrade(other, Rebuild(replaces=True), Choice(replaces=True))
+    assert found.kind == "rebuild"
+    assert sorted(row["price"] for row in job.records("sold")) == [30, 50, 60]
+    with open_log(job.home) as log:
+        log.commit("reader", {TopicPartition("sold", 0): 1})
+    assert '"reader" reads it' in job.judge(shop(), Choice(replaces=True)).reason
+
+
 def test_a_rebuild_can_be_given_up_and_another_program_begins_anew(job: Shop) -> None:
     with pytest.raises(Killed):
         job.upgrade(shop(5), killed_at("caught up"))
@@ -306,3 +325,21 @@ def test_a_host_that_finds_an_upgrade_decided_finishes_it_before_it_begins(job: 
         runnable.begin(lambda _: None)
     assert (job.definition.version, read_upgrade(job.home, "shop")) == (2, None)
     assert definition_runnable(job.home, job.definition).version != runnable.version
+
+
+def test_nobody_goes_on_where_a_job_was_before_its_upgrade(job: Shop) -> None:
+    stale = definition_runnable(job.home, job.definition)
+    old = checkpoint_of(job.home, job.definition)
+    job.upgrade(shop(5))
+    with pytest.raises(JobError, match="JOB_BUSY"):
+        stale.begin(lambda _: None)
+    with pytest.raises(StateError, match="CHECKPOINT_OVER"):
+        job.engine.run(shop(), old)
+    job.upgrade(shop(25))
+    assert len(list((job.home / "jobs").glob("shop.v*"))) == 2
+    assert job.table() == {"south": 50, "west": 90}
+    # Where the job is no more, the place is free for another.
+    job.upgrade(shop(5))
+    definition_store(job.home).remove("shop")
+    shutil.rmtree(job.home / "jobs")
+    assert require_current(old) == old

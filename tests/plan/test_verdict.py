@@ -96,6 +96,7 @@ def remembering(*fields: StateField) -> Process:
     return Process(a_stream(), ("user",), "visits", Visits(), gives, fields)  # type: ignore[arg-type]
 
 
+ONE = Schema((Field("n", INT64),))
 ROWS = StateField("rows", "value", INT64)
 BY_USER = counted(a_stream(), keys=("user",))
 BY_REGION = counted(a_stream())
@@ -204,6 +205,32 @@ EDITS: dict[str, tuple[Physical, Physical, Circumstances, Kind, str]] = {
         Circumstances(),
         "rebuild",
         "the code of",
+    ),
+    "a column more before a function": (
+        of(
+            Apply(
+                select(a_stream(), "user"),
+                "tidy",
+                tidy(),
+                "filter",
+                select(a_stream(), "user").schema,
+            )
+        ),
+        of(Apply(a_stream(), "tidy", tidy(), "filter", COLUMNS)),
+        Circumstances(),
+        "migrate",
+        "gets other columns from now on",
+    ),
+    "a column that a function reads": (
+        of(Apply(select(a_stream(), n=col("n")), "tidy", tidy(), "filter", ONE)),
+        of(
+            Apply(
+                select(a_stream(), n=call("add", col("n"), lit(1))), "tidy", tidy(), "filter", ONE
+            )
+        ),
+        Circumstances(),
+        "rebuild",
+        "read columns that are others",
     ),
     "a key": (shop(), shop(keys=("user",)), Circumstances(), "rebuild", "its key is user"),
     "a window": (

@@ -11,6 +11,7 @@ import pytest
 
 from penstock.cli.main import run
 from penstock.inline.versions import InlineEngine
+from penstock.jobs.takeover import REBUILD, Rebuild
 from penstock.project.change import Change
 from penstock.project.project import Asked, Project
 
@@ -73,10 +74,12 @@ class Directory:
         found: list[dict[str, Any]] = json.loads(told)
         return {item["job"]: item["verdict"] for item in found}
 
-    def apply(self, asked: Asked | None = None) -> tuple[tuple[Change, ...], list[str]]:
+    def apply(
+        self, asked: Asked | None = None, how: Rebuild = REBUILD
+    ) -> tuple[tuple[Change, ...], list[str]]:
         """Apply the project to jobs that are run without Spark."""
         engine = InlineEngine(self.home)
         with Project(self.place, self.home, asked, engine) as project:
             project.settle()
             changes = project.plan()
-            return changes, list(project.apply(changes))
+            return changes, list(project.apply(changes, how))

@@ -15,6 +15,7 @@ from penstock.jobs.upgrade import Choice
 from penstock.project.project import Asked, Project, require_done
 from penstock.sql.running import catch_up
 from penstock.sql.session import SqlSession
+from tests.jobs.test_takeover import Killed, killed_at
 from tests.jobs.upgrades import Shop
 from tests.project.projects import BEHIND, QUERIES, SHOP, Directory
 
@@ -116,15 +117,20 @@ def test_from_now_on_is_a_choice_and_those_gone_are_removed_where_that_is_asked(
 
 def test_what_is_refused_is_left_as_it_is_and_said(project: Directory) -> None:
     Shop(project.home).sell(1)
-    project.write(shop_py=SHOP, behind_py=BEHIND.replace('"copies"', '"copies"'))
+    project.write(shop_py=SHOP, behind_py=BEHIND)
     project.apply()
-    project.write(other_py=BEHIND.replace('App("behind")', 'App("other")'))
+    taking = BEHIND.replace('App("behind")', 'App("other")')
+    project.write(other_py=taking)
     status, told, said = project.cli("apply")
     assert (status, "UPGRADE_REFUSED" in said) == (1, True)
     assert 'job "behind" writes "copies" already' in told
     assert "other" not in definition_store(project.home).names()
     with pytest.raises(JobError, match="UPGRADE_REFUSED"):
         require_done(project.apply()[0])
+    project.write(queries_sql=QUERIES, other_py=taking.replace('"copies"', '"BY_REGION"'))
+    with Project(project.place, project.home) as found:
+        refused = {change.name: change.reason for change in found.plan() if change.does == "refuse"}
+    assert "CTAS_BY_REGION" in refused["other"]
 
 
 def test_a_directory_that_cannot_be_read_as_a_project_is_no_drift(project: Directory) -> None:
@@ -193,6 +199,28 @@ def test_a_query_of_sql_is_built_again_and_takes_over(project: Directory) -> Non
     assert totals_by_region(project.home) == {"north": 100, "south": 50, "west": 30}
     assert set(project.verdicts().values()) == {"unchanged"}
     assert not [name for name in Shop(project.home).topics() if ".v" in name]
+
+
+@pytest.mark.parametrize("step", ["caught up", "decided", "taken over", "switched", "cleaned"])
+def test_the_rebuild_of_a_query_cut_short_is_finished_by_the_next_one(
+    project: Directory, step: str
+) -> None:
+    project.write(queries_sql=QUERIES)
+    project.apply()
+    orders(project.home, 1, 20, 30)
+    assert totals_by_region(project.home) == {"north": 1, "south": 20, "west": 30}
+    project.write(queries_sql=QUERIES.replace("amount > 0", "amount > 25"))
+    with pytest.raises(Killed):
+        project.apply(how=killed_at(step))
+    project.apply()
+    assert set(project.verdicts().values()) == {"unchanged"}
+    orders(project.home, 100)
+    assert totals_by_region(project.home) == {"north": 100, "west": 30}
+    assert not [name for name in Shop(project.home).topics() if ".v" in name]
+    project.apply()
+    kept = {path.name for path in (project.home / "jobs").iterdir() if path.is_dir()}
+    with SqlSession(project.home) as session:
+        assert kept == set(session.definitions().queries)
 
 
 def test_a_query_that_joins_a_table_knows_it_before_it_reads_its_history_again(

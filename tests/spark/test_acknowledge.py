@@ -8,18 +8,22 @@ from typing import Any
 
 import pytest
 
+from penstock.errors import StateError
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
+from penstock.model.plan import Plan, Sink
+from penstock.plan.needed import needed_for
 from penstock.plan.planner import plan
 from penstock.spark import acknowledge
 from penstock.spark.acknowledge import Acknowledging
 from penstock.spark.batch_log import BatchLog, Noted, batch_topic
+from penstock.spark.job_files import JobFiles
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.progress_file import Left, Start
-from penstock.spark.upstream import Again, needed_index
-from tests.spark.programs import append, chained, rows, windowed
+from penstock.spark.upstream import Again, needed_index, rebuild_from_log
+from tests.spark.programs import append, by_page, chained, rows, visits, windowed
 
 PLACES = (TopicPartition("visits", 0), TopicPartition("visits", 1))
 BATCHES = 8
@@ -72,12 +76,22 @@ def test_batches_whose_rows_no_open_window_has_are_needed_no_more() -> None:
     physical = plan(windowed())
     # Before batch 7 the watermark was at 70 s: what is older than 60 s is in no window.
     assert needed_index(noted(BATCHES), physical.scans, None) == 0
-    from penstock.plan.needed import needed_for  # noqa: PLC0415
-
     index = needed_index(noted(BATCHES), physical.scans, needed_for(physical))
     # Batch 4 brought rows up to 55 s; batch 5 up to 65 s.
     assert noted(BATCHES)[index].number == 4
     assert needed_index(noted(1), physical.scans, needed_for(physical)) == 0
+
+
+def test_a_program_that_needs_more_than_the_one_before_is_refused(
+    log: EmbeddedLog, tmp_path: Path
+) -> None:
+    run(of(log, plan(windowed()), trim=False))
+    files = JobFiles(tmp_path / "job" / "0")
+    rebuilt = rebuild_from_log(files, log, plan(windowed()), "exactly-once", lambda: left(0).at)
+    assert rebuilt.startswith("upstream-")
+    longer = plan(Plan("windowed", (Sink(by_page(visits(), 20), "counts"),)))
+    with pytest.raises(StateError, match="BATCHES_FORGOTTEN"):
+        rebuild_from_log(files, log, longer, "exactly-once", lambda: left(0).at)
 
 
 def test_a_batch_is_what_was_noted_of_it() -> None:

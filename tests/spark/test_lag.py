@@ -164,10 +164,10 @@ def test_a_slow_job_slows_its_producer_loses_nothing_and_shows_its_lag_as_a_grou
     most = 300
     worst = 0
     with running(spark, home, tmp_path / "job", how, told):
-        pressure = Pressure(group="paced", max_lag=most)
+        pressure = Pressure(group="paced", max_lag=most, buffer_bytes=4_000)
 
         def send() -> None:
-            with Producer(log, pressure=pressure) as producer:
+            with Producer(log, pressure=pressure, linger=timedelta(0)) as producer:
                 for row in rows(1000, first=400):
                     producer.send("visits", row)
 

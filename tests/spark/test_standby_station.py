@@ -15,8 +15,10 @@ from penstock.errors import RunError, StateError, TransactionError
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.rows import rows_of_bytes
-from penstock.spark.half_done import half_done
+from penstock.spark.half_done import half_done, records_from_start
+from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
+from penstock.spark.progress_file import Start, write_start
 from penstock.spark.standby import start_active
 from penstock.spark.standby_files import (
     OWN,
@@ -228,4 +230,6 @@ def test_what_is_half_done_is_counted_in_records(tmp_path: Path) -> None:
     assert half_done(tmp_path / "job").records == 0
     plan_batch(sides, OWN, 1, 35, done=False)
     found = half_done(tmp_path / "job")
-    assert (found.batch, found.records, found.replayed) == (1, 25, 25)
+    assert (found.batch, found.records) == (1, 25)
+    write_start(sides.files(OWN).start, Start(ProgramOffset.from_json(offset(5))))
+    assert records_from_start(tmp_path / "job", found) == 30

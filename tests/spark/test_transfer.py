@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
@@ -123,3 +125,47 @@ def test_a_job_goes_from_four_tasks_to_eight_and_to_three(
         page: max(row["seen"] for row in told if row["page"] == page) for page in counted(found)
     }
     assert last == counted(found)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_a_million_keys_stand_still_for_less_than_half_a_minute(
+    spark: SparkSession, log: EmbeddedLog, home: Path, tmp_path: Path
+) -> None:
+    app = ps.App("keys")
+    stream: Stream = app.stream("visits", schema=from_arrow(VISITS), event_time="at")
+    stream.group_by("page").agg(total=ps.sum("n")).to("totals")
+    made, jobs = app.plan(), Jobs(spark, home, tmp_path / "job").with_settings(parallelism=4)
+    log.create_topic("visits", partitions=2, schema=VISITS)
+    keys = 1_000_000
+    numbers = pa.array(range(keys), pa.int64())
+    many = pa.table(
+        {
+            "page": pa.array([f"/{n}" for n in range(keys)]),
+            "n": numbers,
+            "at": numbers.cast(VISITS.field("at").type),
+        },
+        VISITS,
+    )
+    log.append("visits", 0, many)
+    jobs.start(made, until="caught up").await_end()
+    spent: list[float] = []
+    for tasks in (8, 3):
+        log.append("visits", 1, many.slice(0, 10))
+        begun = time.monotonic()
+        rescale(home, jobs.checkpoint, tasks, session=spark)
+        jobs = jobs.with_settings(parallelism=tasks)
+        jobs.start(made, until="caught up").await_end()
+        spent.append(time.monotonic() - begun)
+    # From the stop to the end of the first batch after it.
+    print(f"stood still for {spent} s")  # noqa: T201
+    assert max(spent) < 30
+    assert last(log) == {f"/{n}": 3 * n for n in range(10)}
+
+
+def last(log: EmbeddedLog) -> dict[str, int]:
+    """Give the last total of each of the first ten pages."""
+    found = [row for row in stored_rows(log, "totals") if len(row["page"]) == len("/1")]
+    return {
+        row["page"]: max(r["total"] for r in found if r["page"] == row["page"]) for row in found
+    }

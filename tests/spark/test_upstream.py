@@ -37,6 +37,7 @@ pytestmark = pytest.mark.spark
 
 UPSTREAM = JobSettings(recovery="upstream")
 TRIMMING = JobSettings(recovery="upstream", trim=True)
+LAST = "commit log not yet written"
 
 
 @pytest.mark.timeout(400)
@@ -53,7 +54,7 @@ def test_an_empty_start_makes_the_state_anew_and_gives_nothing_twice(
         shutil.rmtree(jobs.checkpoint, ignore_errors=True)
         jobs.start(program, clock=clock, until="caught up", parts=parts, how=UPSTREAM).await_end()
 
-    for number, step in enumerate(("", "batch", "publish", "after append", "after commit")):
+    for number, step in enumerate(("", "sink called", "progress written", "after append", LAST)):
         batches.append((100_000 + 7_000 * number, rows(12, first=12 * number)))
         clock.set(batches[-1][0])
         append(log, batches[-1][1])
@@ -110,7 +111,7 @@ def test_rows_reach_a_store_once_without_a_checkpoint(
     program = persisting(store).plan()
     given: list[Row] = []
     # The store has the rows of the batch, the log has not; and then both, though nobody knows.
-    for number, step in enumerate(("decide", "after commit")):
+    for number, step in enumerate(("decide", LAST)):
         given += (more := rows(12, first=12 * number))
         append(log, more)
         arm(home, step)

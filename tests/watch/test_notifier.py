@@ -109,6 +109,28 @@ def test_what_was_not_taken_is_not_forgotten_by_a_restart(scene: Scene) -> None:
     assert scene.box.told() == [[("firing", P1)]]
 
 
+def test_a_message_that_was_taken_just_before_a_crash_comes_again_under_its_id(
+    scene: Scene,
+) -> None:
+    scene.put("errors", {"pageid": "P1", "count": 12})
+    with scene.watch(failing(group_every="0s")) as watch:
+        watch.look()
+        with pytest.MonkeyPatch.context() as broken:
+            broken.setattr(watch._log, "commit", _killed)
+            with pytest.raises(KeyboardInterrupt):
+                watch.deliver()
+    with scene.watch(failing(group_every="0s")) as watch:
+        scene.look(watch)
+        scene.look(watch, MINUTE)
+    first, again = (message for _, message in scene.box.sent)
+    assert first.id == again.id
+    assert [item.id for item in first.alerts] == [item.id for item in again.alerts]
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_one_receiver_that_is_shut_keeps_nobody_else_waiting(scene: Scene) -> None:
     rule = failing(to=["mail:a@b.c", "webhook:http://example.com"], group_every="0s")
     refused = target_of("mail:a@b.c")

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+import datetime as dt
+import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from penstock.errors import RunError, TopicError
+from penstock.jobs.record import JobRecord
+from penstock.jobs.store import job_store
 from penstock.log.open import open_log
 from penstock.watch.ledger import alerts_in
+from penstock.watch.lineage import JobLineage
 from penstock.watch.rule import Rule
 from penstock.watch.rule_document import alert_rule
 from penstock.watch.watcher import Watch, Watcher
+from tests.jobs.records import JOB
 from tests.watch.scenes import ERRORS, MINUTE, SECOND, Scene
 
 P1, P2 = '{"_key":"P1"}', '{"_key":"P2"}'
@@ -206,6 +213,16 @@ def test_records_of_bytes_are_read_by_the_format_that_is_said(scene: Scene) -> N
         assert "ALERT_RULE" in watch._observers.problems["unsaid"]
 
 
+def test_keys_that_are_no_text_are_told_apart_all_the_same(scene: Scene) -> None:
+    scene.topic("errors")
+    with open_log(scene.home) as log:
+        keys = pa.array([b"\xff\x00", b"\xfe", None], pa.binary())
+        table = pa.table({"pageid": ["a", "b", "c"], "count": [12, 12, 12]}, ERRORS)
+        log.append("errors", 0, table.append_column("_key", keys))
+    with scene.watch(failing()) as watch:
+        assert len(scene.look(watch)) == 3
+
+
 def test_what_could_not_be_written_down_is_seen_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,3 +285,47 @@ def test_without_rules_nothing_is_begun(scene: Scene) -> None:
     watcher.start()
     watcher.stop()
     assert not (scene.home / "watch").exists()
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_beginning(scene: Scene) -> None:
+    scene.topic("errors")
+    scene.put("errors", {"pageid": "P1", "count": 1}, {"pageid": "P2", "count": 1})
+    with scene.watch(failing()) as watch:
+        assert scene.look(watch) == []
+        with open_log(scene.home) as log:
+            log.delete_topic("errors")
+        assert scene.look(watch) == []
+        scene.topic("errors")
+        scene.put("errors", {"pageid": "P1", "count": 12})
+        assert scene.look(watch, 5 * SECOND) == [("firing", P1)]
+
+
+def test_values_that_json_does_not_have_are_told_as_text(scene: Scene) -> None:
+    schema = pa.schema([("id", pa.binary()), ("share", pa.float64()), ("day", pa.date32())])
+    scene.topic("shares", schema)
+    row = {"id": b"a", "share": float("inf"), "day": dt.date(2026, 1, 31)}
+    scene.put("shares", row, schema=schema)
+    rule = alert_rule("r", table="shares", when="share > 1", message="{id} {share} {day}")
+    with scene.watch(rule) as watch:
+        (alert,) = watch.look()
+    assert json.loads(alert.value)["share"] == "inf"
+    assert alert.message == "a inf 2026-01-31"
+
+
+def test_runs_of_jobs_are_told_where_lineage_is_asked_for(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "penstock.watch.lineage_emitter.lineage_of_run", lambda _, run: JobLineage(run.name, (), ())
+    )
+    settings = replace(scene.settings(), lineage={"file": str(scene.home / "events.jsonl")})
+    with Watch(scene.home, (), settings, clock=scene.clock, send=scene.box) as watch:
+        watch.deliver()
+        with JobRecord(job_store(scene.home), replace(JOB, checkpoint="")):
+            watch.deliver()
+            scene.clock.advance(5 * SECOND)
+            watch.deliver()
+        watch.deliver()
+        watch.deliver(last=True)
+    lines = (scene.home / "events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["eventType"] for line in lines] == ["START", "COMPLETE"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.counted import counted
 from penstock.cli.durations import parse_duration
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, settings_of
@@ -105,7 +106,10 @@ def run(
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = settings_of(context)
-    with Watcher(settings.home, settings=settings).opened() as watch:
+    watcher = Watcher(settings.home, settings=settings)
+    with watcher.opened() as watch:
+        if not once:
+            talk(f"watching {counted(len(watcher.rules), 'rule')}; Ctrl-C stops")
         while True:
             for alert in watch.look():
                 _show(alert, json=json)

@@ -11,7 +11,7 @@ import typer
 from penstock.cli.job_argument import complete_job
 from penstock.cli.options import JsonOption, exported_flags, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line
-from penstock.errors import UsageError
+from penstock.errors import PenstockError, UsageError
 
 if TYPE_CHECKING:
     from penstock.watch.lineage import JobLineage
@@ -82,7 +82,14 @@ def _found(context: typer.Context, job: str | None) -> Iterator[tuple[JobLineage
     for name, run in _names(home) if job is None else [_named(home, job)]:
         from penstock.jobs.submit import known_program  # noqa: PLC0415  # PySpark: seconds
 
-        yield job_lineage(plan_of(known_program(home, run or name)), name), run
+        try:
+            program = known_program(home, run or name)
+        except PenstockError as error:
+            if job is not None:
+                raise
+            talk(f"the program of {name} is not known: {error.fact}")
+            continue
+        yield job_lineage(plan_of(program), name), run
 
 
 def _names(home: Path) -> list[tuple[str, str]]:

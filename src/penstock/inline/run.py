@@ -54,6 +54,7 @@ from penstock.spark.output import ensure_topics, outlets
 from penstock.spark.program_start import start_offsets
 from penstock.spark.rebuild import is_forgetting
 from penstock.spark.registering import register_outputs
+from penstock.spark.retired import require_current
 from penstock.spark.route import Routed
 
 _PATIENCE = 0.05
@@ -117,7 +118,7 @@ class InlineRun:
         self._out: Log = open_log(home)
         self._codecs = codecs_of(lambda: self._out, physical.settings.registry)
         self._program = Program(physical)
-        store = state or self._chosen(home, checkpoint)
+        store = state or self._chosen(home, require_current(checkpoint))
         _require_surviving(store, self._options)
         transaction = f"inline-{checkpoint.name}"
         if self._options.rebuild or is_forgetting(checkpoint):

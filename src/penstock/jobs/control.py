@@ -16,13 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.errors import JobError, UsageError
+from penstock.errors import JobError, PenstockError, UsageError
 from penstock.jobs.definition import Definition, Event, Wish, checkpoint_of
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.named import belongs
 from penstock.jobs.quiet import quiet, runs_on
 from penstock.jobs.stop import Mode, ask_to_stop
 from penstock.jobs.store import job_store
+from penstock.log.open import open_log
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PAUSE = 0.05
@@ -97,6 +98,14 @@ def remove(home: Path, name: str, *, keep_state: bool = False, seconds: float = 
         for place in () if keep_state else _places(home, name, checkpoint):
             shutil.rmtree(place, ignore_errors=True)
     runs.forget_place(str(checkpoint))
+    _forget_lag(home, name)
+
+
+def _forget_lag(home: Path, name: str) -> None:
+    """Remove the consumer group that showed how far a job was; one that others use stays."""
+    if (home / "log").exists():
+        with contextlib.suppress(PenstockError), open_log(home) as log:
+            log.delete_group(name)
 
 
 def _places(home: Path, name: str, checkpoint: Path) -> Iterator[Path]:

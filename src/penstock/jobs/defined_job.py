@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from penstock.jobs.submit import job_program, put_version
 from penstock.jobs.upgrade_file import Upgrade
 from penstock.model.job_settings import JobSettings
 from penstock.model.physical import Physical
+from penstock.spark.retired import is_retired
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class DefinedJob:
 
     def next_version(self) -> tuple[str, Path]:
         """Give the mark of its next version, and where that is to remember."""
+        self._forget_retired()
         mark = f"v{max(definition_store(self.home).versions(self.name), default=0) + 1}"
         # A name of its own for each attempt: transactions remember those that were given up.
         name = f"{self.name}.{mark}-{uuid4().hex[:8]}"
@@ -75,3 +78,9 @@ class DefinedJob:
 
         store = definition_store(self.home)
         return put_version(store, self.name, physical, event(what, detail), moved)
+
+    def _forget_retired(self) -> None:
+        """Remove what is left of versions before the last upgrade: nobody starts them any more."""
+        for place in (self.home / "jobs").glob(f"{self.name}.v*"):
+            if place.absolute() != self.checkpoint.absolute() and is_retired(place):
+                shutil.rmtree(place, ignore_errors=True)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from penstock.clock import SYSTEM_CLOCK, Clock
@@ -177,8 +178,10 @@ class Host:
         lock = self._file.take()
         try:
             before = self._file.view()
-            await_gone(() if before is None else before.processes, _PREDECESSOR)
-            self._file.write(self._view)
+            left = () if before is None else before.processes
+            # Should this host be killed meanwhile, the next one has to wait for them, too.
+            self._file.write(replace(self._view, processes=left))
+            await_gone(left, _PREDECESSOR)
         except BaseException:
             lock.close()
             raise
@@ -216,15 +219,7 @@ class Host:
         if changed or time.monotonic() >= self._counted:
             self._counted = time.monotonic() + _COUNT_EVERY
             processes = self._counted_processes()
-        view = HostView(
-            self._view.pid,
-            self._view.user,
-            self._view.machine,
-            self._view.since,
-            jobs,
-            processes,
-            trouble,
-        )
+        view = replace(self._view, jobs=jobs, processes=processes, trouble=trouble)
         self._view = view
         if view != self._written:
             # On a full disk the jobs go on, and the view is written when it can be.

@@ -6,15 +6,19 @@ A job that runs is quiet meanwhile, and goes on by itself afterwards.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from penstock.clock import SYSTEM_CLOCK
+from penstock.errors import JobError
 from penstock.jobs.control import event, require_name
 from penstock.jobs.definition import Definition
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.named import Named, hushed, named
 from penstock.jobs.submit import Submission, job_program, submit
+from penstock.jobs.upgrade_file import read_upgrade
 from penstock.spark.job_files import current_files
 from penstock.spark.rescale import Rescaled
 from penstock.spark.rescale import rescale as rescale_checkpoint
@@ -33,7 +37,7 @@ def rewind(
 ) -> Rewound:
     """Let a job begin anew at a place of its input, with nothing that it remembers."""
     found = named(home, text)
-    with hushed(home, found, seconds):
+    with _alone(home, found, seconds):
         done = rewind_checkpoint(home, found.checkpoint, to, drop_results=drop_results)
         told = to.isoformat() if isinstance(to, datetime) else str(to)
         _tell(home, found, "rewound", f"to {told}")
@@ -43,7 +47,7 @@ def rewind(
 def rescale(home: Path, text: str, parallelism: int, *, seconds: float = _PATIENCE) -> Rescaled:
     """Let a job go on with so many tasks at a time; it keeps its state and its place."""
     found = named(home, text)
-    with hushed(home, found, seconds):
+    with _alone(home, found, seconds):
         done = rescale_checkpoint(home, found.checkpoint, parallelism)
         _tell(home, found, "rescaled", f"from {done.before} to {done.after}")
     return done
@@ -74,7 +78,7 @@ def restore(
     if definition is None:
         return _restore_new(home, text, folder, parallelism)
     found = named(home, text)
-    with hushed(home, found, seconds):
+    with _alone(home, found, seconds):
         done = restore_checkpoint(
             folder,
             found.checkpoint,
@@ -90,6 +94,19 @@ def new_folder(home: Path, name: str) -> Path:
     """Give the place of a savepoint that is made now."""
     moment = datetime.fromtimestamp(SYSTEM_CLOCK.now() / 1000).astimezone()
     return home / "savepoints" / f"{name}-{re.sub('[^0-9]', '', moment.isoformat()[:23])}"
+
+
+@contextmanager
+def _alone(home: Path, found: Named, seconds: float) -> Iterator[None]:
+    """Keep a job quiet for what a new version that is being built must not miss."""
+    with hushed(home, found, seconds):
+        if found.definition is not None and read_upgrade(home, found.name) is not None:
+            raise JobError(
+                "UPGRADE_BUSY",
+                f'a new version of job "{found.name}" is being built',
+                hint="Let `penstock apply` finish it, or undo it, first.",
+            )
+        yield
 
 
 def _restore_new(home: Path, text: str, folder: Path, parallelism: int | None) -> Restored:

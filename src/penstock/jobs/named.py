@@ -96,7 +96,21 @@ def hushed(home: Path, found: Named, seconds: float) -> Iterator[None]:
             f" {runs[0]}`.",
         )
     with quiet_checkpoint(store, found.checkpoint, seconds):
+        _require_same_place(home, found)
         yield
+
+
+def _require_same_place(home: Path, found: Named) -> None:
+    """Refuse to work on a checkpoint that its job has left while it was waited for."""
+    if found.definition is None:
+        return
+    now = definition_store(home).get(found.name)
+    if str(checkpoint_of(home, now)) != found.checkpoint:
+        raise JobError(
+            "JOB_BUSY",
+            f'job "{found.name}" has become version {now.version} meanwhile',
+            hint="Nothing was done: try again.",
+        )
 
 
 def _defined(home: Path, definition: Definition, runs: tuple[Job, ...]) -> Named:

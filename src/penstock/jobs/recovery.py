@@ -19,7 +19,7 @@ from penstock.jobs.store import JobStore
 from penstock.model.job_settings import JOB_SETTINGS, Guarantee, JobSettings, Recovery
 from penstock.model.progress import Progress
 from penstock.model.recovery_report import RecoveryReport
-from penstock.spark.half_done import HalfDone, half_done
+from penstock.spark.half_done import HalfDone, half_done, records_from_start
 from penstock.spark.standby_files import STANDBY
 
 Tell: TypeAlias = Callable[[Progress], None]
@@ -66,18 +66,25 @@ class RecoveryWatch:
         self._query: object = None
         self._told: object = None
         self._report: RecoveryReport | None = None
+        self._half: HalfDone | None = None
         # What cannot be read now is refused by those who need it.
         with suppress(PenstockError):
             before = crashed_before(store, run)
             if before is not None:
-                self._report = _after(store, before, run, how)
+                self._half = half_done(Path(run.checkpoint))
+                self._report = _after(store, before, run, how, self._half)
 
     def started(self, query: object) -> None:
         """Say that the query runs: what comes now is its own work."""
         self._query = query
         report = self._report
-        if report is not None and report.first_result_at is None:
-            self._write(replace(report, started_at=self._clock.now()))
+        if report is None or report.first_result_at is not None:
+            return
+        if report.kind == "upstream" and self._half is not None:
+            with suppress(PenstockError):
+                again = records_from_start(Path(self._run.checkpoint), self._half)
+                report = replace(report, replayed=again)
+        self._write(replace(report, started_at=self._clock.now()))
 
     def telling(self, tell: Tell) -> Tell:
         """Give one who passes progress on, and notes the first after a crash."""
@@ -144,10 +151,11 @@ def _bound(records: int) -> str:
     return f"at most what {records} records give" if records else "nothing"
 
 
-def _after(store: JobStore, before: Job, run: Job, how: JobSettings) -> RecoveryReport:
+def _after(
+    store: JobStore, before: Job, run: Job, how: JobSettings, half: HalfDone
+) -> RecoveryReport:
     progress = store.progress(before.id)
     seen = before.started_at if progress is None else max(before.started_at, progress.clock)
-    half = half_done(Path(run.checkpoint), how.recovery)
     kind: Recovery = "passive" if how.recovery == "active" else how.recovery
     return _costs(
         RecoveryReport(
@@ -179,7 +187,7 @@ def _costs(report: RecoveryReport, half: HalfDone, guarantee: Guarantee) -> Reco
         report,
         guarantee=guarantee,
         batch=half.batch,
-        replayed=0 if guarantee == "at-most-once" else half.replayed,
+        replayed=0 if guarantee == "at-most-once" else half.records,
         lost=half.records if guarantee == "at-most-once" else 0,
         duplicated=half.records if guarantee == "at-least-once" else 0,
     )

@@ -57,7 +57,11 @@ class JobStore:
                 registered = replace(job, id=self._next_id(job.name))
                 lock = self._storage.lock(f"{registered.id}{_LOCK}")
                 lock.acquire()
-                self._storage.replace(f"{registered.id}{_SUFFIX}", to_json(registered))
+                try:
+                    self._storage.replace(f"{registered.id}{_SUFFIX}", to_json(registered))
+                except BaseException:
+                    lock.close()
+                    raise
         return registered, lock
 
     def write(self, job: Job) -> None:
@@ -160,7 +164,11 @@ class JobStore:
 
     def _forget_oldest(self, name: str) -> None:
         stem = slug(name)
-        ended = [job for job in self.jobs() if not job.alive and _numbered(stem, job.id)]
+        # The others are not even read: with many that run, each would have to be looked for.
+        own = (self.job(item) for item in self._ids() if _numbered(stem, item))
+        ended = sorted(
+            (job for job in own if not job.alive), key=lambda job: (job.started_at, job.id)
+        )
         # One fewer than are kept, to make room for the job that begins.
         for job in ended[: len(ended) - _KEPT + 1] if len(ended) >= _KEPT else ():
             self.forget(job.id)

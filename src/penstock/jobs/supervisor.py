@@ -54,6 +54,7 @@ class Supervisor(threading.Thread):
         self._store = store
         self._clock = clock
         self._ending = threading.Event()
+        self._turn = threading.Lock()
         self._wait = wait or self._ending.wait
         self._changed = changed
         self._stays = stays
@@ -95,7 +96,7 @@ class Supervisor(threading.Thread):
         self._become(state="starting", retry_at=None)
         try:
             job = self._attempt(self.runnable, self._watch())
-        except Exception as error:  # noqa: BLE001  # whatever it is, the policy decides
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # the policy decides
             return self._after_failure(error, began)
         self.last = job
         if job.state == "finished":
@@ -114,7 +115,7 @@ class Supervisor(threading.Thread):
             self._become(failure=cause_of(error).line)
         self._become(state="finished")
 
-    def _after_failure(self, error: Exception, began: int) -> timedelta | None:
+    def _after_failure(self, error: BaseException, began: int) -> timedelta | None:
         cause = cause_of(error)
         now = self._clock.now()
         if cause.reason == BUSY and self._stays:
@@ -155,11 +156,15 @@ class Supervisor(threading.Thread):
 
     def _become(self, **changes: Any) -> None:  # noqa: ANN401  # fields of the view
         state = changes.get("state", self.view.state)
-        if self._ending.is_set() and state in {"starting", "running"}:
-            changes["state"] = state = "ending"
-        if state != self.view.state:
-            changes["since"] = self._clock.now()
-        self.view = replace(self.view, **changes)
+        # Who ends it is another thread than the one that runs it.
+        with self._turn:
+            if self._ending.is_set() and state in {"starting", "running"}:
+                changes["state"] = state = "ending"
+            if state != self.view.state:
+                changes["since"] = self._clock.now()
+                if self.view.state == "busy":
+                    changes.setdefault("failure", "")
+            self.view = replace(self.view, **changes)
         self._changed()
 
 

@@ -32,6 +32,7 @@ from penstock.model.job_settings import JobSettings, Recovery
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.plan.fingerprint import fingerprint
+from penstock.spark.retired import retire
 from penstock.spark.shadow import begun_at, drop_shadows, make_shadows, shadowed
 from penstock.spark.shadow_takeover import Takeover, is_taken_over, take_over
 
@@ -112,7 +113,8 @@ def rebuild(subject: Subject, physical: Physical, engine: Engine, how: Rebuild =
         how.say(f'job "{name}" stands still at the same offsets in both versions')
         _level(subject, engine, shadow, Path(upgrade.checkpoint))
         how.reached("levelled")
-        decided = replace(upgrade, step="taking over", fence=engine.fence(before) or "")
+        fence = engine.fence(before) or ""
+        decided = replace(upgrade, step="taking over", fence=fence, before=str(before))
         write_upgrade(home, decided)
         how.reached("decided")
         _take_over(subject, decided)
@@ -225,11 +227,12 @@ def _finish(
 ) -> None:
     """Let the job be the new version, and forget what the old one remembered."""
     program = upgrade_program(subject.home, upgrade.name)
-    old = subject.checkpoint
-    if old != Path(upgrade.checkpoint):
+    old, new = Path(upgrade.before), Path(upgrade.checkpoint)
+    if subject.checkpoint != new:
         subject.switch(program, upgrade)
-        reached("switched")
-        shutil.rmtree(old, ignore_errors=True)
+    reached("switched")
+    if upgrade.before and old.exists():
+        retire(old, new)
     with open_log(subject.home) as log:
         drop_shadows(log, program, upgrade.mark)
     reached("cleaned")

@@ -23,6 +23,7 @@ from penstock.plan.fingerprint import fingerprint
 from penstock.plan.verdict import Circumstances, Verdict, Version, verdict
 from penstock.spark.identity import read_identity
 from penstock.spark.job_files import current_files
+from penstock.spark.retired import retire
 from penstock.spark.savepoint import restore, save
 from penstock.spark.stored_program import program_of
 
@@ -125,7 +126,7 @@ def _carried(job: DefinedJob, physical: Physical, found: Verdict, how: Rebuild) 
     done = job.put(physical, how.what, f"{mark} goes on with the states of before", checkpoint)
     how.reached("switched")
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.rmtree(before, ignore_errors=True)
+    retire(before, checkpoint)
     return done
 
 

@@ -36,6 +36,8 @@ class Upgrade:
     fingerprint: str
     step: Step = "building"
     fence: str = ""
+    before: str = ""
+    """Where the version remembers whose place it takes."""
     replaces: bool = False
     what: str = "upgraded"
 

@@ -68,7 +68,7 @@ class Comparison:
 
     def _way(self, before: Way, after: Way, part: str) -> Iterator[Finding]:
         yield from self._origin(before.origin, after.origin, part)
-        if before.done != after.done:
+        if not _done_alike(before, after):
             yield Finding(part, "rebuild", _done_otherwise(before, after), forward=True)
         for name in after.columns:
             if name in before.columns and before.mark_of(name) != after.mark_of(name):
@@ -167,6 +167,12 @@ def _common_measures(before: Stateful, after: Stateful) -> tuple[object, object]
     return tuple(old[name] for name in both), tuple(new[name] for name in both)
 
 
+def _done_alike(before: Way, after: Way) -> bool:
+    if len(before.done) != len(after.done):
+        return False
+    return all(one.is_like(other) for one, other in zip(before.done, after.done, strict=True))
+
+
 def _done_otherwise(before: Way, after: Way) -> str:
     gone = [item.words for item in before.done if item not in after.done]
     came = [item.words for item in after.done if item not in before.done]
@@ -176,7 +182,9 @@ def _done_otherwise(before: Way, after: Way) -> str:
         return f'"{came[0]}" is now where "{gone[0]}" was'
     if came:
         return f'"{came[0]}" is new'
-    return f'"{gone[0]}" is gone' if gone else "the steps before it come in another order"
+    if gone:
+        return f'"{gone[0]}" is gone'
+    return "the steps before it come in another order, or read columns that are others"
 
 
 def _origin_words(origin: Stream | Stateful) -> str:

@@ -27,10 +27,19 @@ _LABELS = ("name",)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Something done to rows: `mark` tells it from others, `words` say it."""
+    """Something done to rows: `mark` tells it from others, `words` say it.
+
+    `reads` are the columns it may have read, and what each of them was.
+    """
 
     mark: Token
     words: str = field(compare=False)
+    reads: tuple[tuple[str, Token], ...] = field(default=(), compare=False)
+
+    def is_like(self, other: Done) -> bool:
+        """Whether both do the same to the columns that both have."""
+        known = dict(other.reads)
+        return self == other and all(known.get(name, mark) == mark for name, mark in self.reads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +77,19 @@ def _after(step: Relation, way: Way) -> Way:
         how = step.otherwise if isinstance(step, Expect) else ""
         mark = (type(step).__name__, condition, how)
         return Way(way.origin, (*way.done, Done(mark, step_text(step))), way.columns)
-    without = (*_INPUTS, *(_LABELS if isinstance(step, Apply) else ()))
+    without = (*_INPUTS, *_of_no_matter(step))
     own = tuple(field_tokens(step, by_bytecode, without=without))
     read = tuple((name, way.mark_of(name)) for name in sorted(reads(step)) if name in way.columns)
-    done = (*way.done, Done((type(step).__name__, own, read), step_text(step)))
+    done = (*way.done, Done((type(step).__name__, own), step_text(step), read))
     columns = way.columns if isinstance(step, SameColumns) else _same(step)
     return Way(way.origin, done, columns)
+
+
+def _of_no_matter(step: Relation) -> tuple[str, ...]:
+    if not isinstance(step, Apply):
+        return ()
+    # A filter gives the columns that it has got.
+    return (*_LABELS, "gives") if step.shape == "filter" else _LABELS
 
 
 def _same(relation: Relation) -> Mapping[str, Expr]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from penstock.jobs.upgrade_file import forget_upgrade, read_upgrade, upgrade_pro
 from penstock.log.open import open_log
 from penstock.project.plan_queries import QueryChange, version_engine
 from penstock.project.sql_query import SqlQuery
+from penstock.spark.retired import retire, successor_of
 from penstock.spark.shadow import drop_shadows
 from penstock.sql.query_place import engine_of
 from penstock.sql.running import physical_of
@@ -44,12 +46,18 @@ def apply_query(session: SqlSession, home: Path, change: QueryChange, how: Rebui
 def clean_queries(session: SqlSession, home: Path) -> None:
     """Forget what is left of rebuilds whose queries the catalog has already."""
     known = session.definitions().queries
+    for place in sorted((home / "jobs").glob("*")):
+        successor = successor_of(place) if place.is_dir() else None
+        if successor is not None and successor.name in known and place.name not in known:
+            shutil.rmtree(place, ignore_errors=True)
     for folder in sorted((home / "definitions").glob("*")):
         found = read_upgrade(home, folder.name) if folder.is_dir() else None
         if found is None or Path(found.checkpoint).name not in known:
             continue
         with open_log(home) as log:
             drop_shadows(log, upgrade_program(home, found.name), found.mark)
+        if found.before and Path(found.before).exists():
+            retire(Path(found.before), Path(found.checkpoint))
         forget_upgrade(home, found.name)
         folder.rmdir()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from penstock.jobs.circumstances import other_programs, writers_of
@@ -18,29 +18,36 @@ from penstock.spark.identity import read_identity
 from penstock.spark.job_files import current_files
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What jobs are compared with beside those that are defined.
+
+    `writers` says which query of SQL writes a topic; `parallelism` how many tasks are asked for.
+    """
+
+    choice: Choice
+    parallelism: int | None = None
+    writers: Mapping[str, str] = field(default_factory=dict)
+
+
 def plan_jobs(
-    home: Path,
-    directory: Path,
-    jobs: Sequence[ProjectJob],
-    engine: Engine,
-    choice: Choice,
-    parallelism: int | None = None,
+    home: Path, directory: Path, jobs: Sequence[ProjectJob], engine: Engine, around: Around
 ) -> tuple[Change, ...]:
     """Compare the jobs of a project with those that are defined."""
     store = definition_store(home)
     known = {definition.name: definition for definition in store.all()}
-    twice = _written_twice(home, jobs)
+    twice = _written_twice(home, jobs, around.writers)
     changes: list[Change] = []
     for wanted in jobs:
         definition = known.get(wanted.name)
-        job = _in_tasks(home, wanted, definition, parallelism)
+        job = _in_tasks(home, wanted, definition, around.parallelism)
         if wanted.name in twice:
             reason = twice[wanted.name]
             changes.append(Change(job.name, "refuse", reason, Verdict("refuse", reason), job))
         elif definition is None:
             changes.append(Change(job.name, "create", f"new in {Path(job.source).name}", job=job))
         else:
-            found = judge(home, job.name, job.physical, job.settings, engine, choice)
+            found = judge(home, job.name, job.physical, job.settings, engine, around.choice)
             changes.append(Change(job.name, found.kind, found.reason, found, job))
     return (*changes, *_removed(directory, known, {job.name for job in jobs}))
 
@@ -59,12 +66,14 @@ def _in_tasks(
     return replace(job, physical=replace(job.physical, settings=settings))
 
 
-def _written_twice(home: Path, jobs: Sequence[ProjectJob]) -> Mapping[str, str]:
+def _written_twice(
+    home: Path, jobs: Sequence[ProjectJob], queries: Mapping[str, str]
+) -> Mapping[str, str]:
     """Give the jobs that write what another one writes, with the reason."""
     found: dict[str, str] = {}
     names = {job.name for job in jobs}
     others = {name: item for name, item in other_programs(home, "").items() if name not in names}
-    writers = writers_of(others)
+    writers = {**queries, **writers_of(others)}
     for job in jobs:
         for output in job.physical.outputs:
             other = writers.setdefault(output.sink.place, job.name)

@@ -16,6 +16,7 @@ from penstock.log.open import open_log
 from penstock.model.physical import Physical
 from penstock.plan.verdict import Circumstances, Verdict, Version, verdict
 from penstock.project.change import Change, Does
+from penstock.spark.joint_query_files import begun, read_groups
 from penstock.spark.shadow_run import SparkEngine
 from penstock.sql.definitions import Definitions, copied, named, with_settings
 from penstock.sql.project import Step, steps_to
@@ -113,6 +114,15 @@ def _judged(home: Path, query: Started, after: Started, choice: Choice) -> Verdi
             replaces=choice.replaces,
         )
     found = verdict(Version(before), Version(wanted), around)
+    if found.kind == "rebuild" and _shares(home, query.id):
+        reason = f"it runs as one with others, which it leaves when it is paused; {found.reason}"
+        return replace(found, kind="refuse", reason=reason)
     if found.kind == "rebuild" and not engine.reached(checkpoint):
         return replace(found, kind="compatible", reason=f"it has read nothing yet; {found.reason}")
     return found
+
+
+def _shares(home: Path, query: str) -> bool:
+    """Whether a query is run as one with others, and so has no checkpoint of its own."""
+    members = {name for group in read_groups(home) for name in group.members}
+    return query in members and not begun(checkpoint_of(home, query))

@@ -18,7 +18,7 @@ from penstock.jobs.upgrade import CHOICE, Choice
 from penstock.project.apply_jobs import apply_job, settle_all
 from penstock.project.apply_queries import apply_query, clean_queries
 from penstock.project.change import Change
-from penstock.project.plan_jobs import plan_jobs
+from penstock.project.plan_jobs import Around, plan_jobs
 from penstock.project.plan_queries import QueryChange, plan_queries
 from penstock.project.python_jobs import python_jobs
 from penstock.spark.shadow_run import SparkEngine
@@ -68,22 +68,25 @@ class Project:
         """Say what would be done with each job; nothing is touched."""
         with self._inside():
             jobs = python_jobs(self._directory)
-            asked = self._asked
-            changes = plan_jobs(
-                self._home, self._directory, jobs, self._engine, asked.choice, asked.parallelism
+            queries = self._queries()
+            around = Around(
+                choice=self._asked.choice,
+                parallelism=self._asked.parallelism,
+                writers=self._writers(queries),
             )
-            return (*self._queries(), *changes)
+            changes = plan_jobs(self._home, self._directory, jobs, self._engine, around)
+            return (*queries, *changes)
 
     def apply(self, changes: tuple[Change, ...], how: Rebuild = REBUILD) -> Iterator[str]:
         """Do what is to be done, and say each thing done; what is refused is left as it is."""
         for change in changes:
             if change.does == "refuse" or (change.does == "remove" and not self._asked.prune):
                 continue
-            with self._inside():
-                if isinstance(change, QueryChange):
+            if isinstance(change, QueryChange):
+                with self._inside():
                     told = apply_query(self._catalog, self._home, change, how)
-                else:
-                    told = apply_job(self._home, change, self._engine, how)
+            else:
+                told = apply_job(self._home, change, self._engine, how)
             if change.drifts:
                 yield told
 
@@ -98,6 +101,12 @@ class Project:
         if not self._has_queries:
             return ()
         return plan_queries(self._catalog, self._home, self._directory, self._asked.choice)
+
+    def _writers(self, planned: tuple[QueryChange, ...]) -> dict[str, str]:
+        """Give the topics that queries write, those there are and those there will be."""
+        there = self._catalog.definitions().queries.values() if self._has_queries else ()
+        coming = (change.after for change in planned if change.after is not None)
+        return {query.writes.topic: query.id for query in (*there, *coming)}
 
     @property
     def _has_queries(self) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn, Self, TypeAlias
 
 from penstock.clock import SYSTEM_CLOCK
+from penstock.config import load_settings
 from penstock.errors import JobError
 from penstock.front.sql.statement import Started
 from penstock.jobs.attempt import attempt_here
@@ -23,12 +24,14 @@ from penstock.jobs.job import Job
 from penstock.jobs.record import new_job
 from penstock.jobs.run import Query
 from penstock.jobs.runnable import Runnable
+from penstock.jobs.said_settings import file_settings
 from penstock.jobs.standby import begin_active, is_standby, standbys
 from penstock.jobs.store import job_store
 from penstock.jobs.submit import job_program
 from penstock.jobs.takeover import settle_takeover
 from penstock.jobs.worker import Workers, work
 from penstock.log.open import open_log
+from penstock.model.job_settings import JOB_SETTINGS
 from penstock.model.progress import Progress
 from penstock.spark.configured import configured_session
 from penstock.spark.program_options import Until
@@ -136,7 +139,7 @@ def definition_runnable(home: Path, definition: Definition, until: Until = "stop
         return new_job(physical, application=definition.application, checkpoint=str(checkpoint))
 
     def begin(tell: Callable[[Progress], None]) -> Query:
-        _require_current(home, definition.name)
+        _require_current(home, definition)
         if settings.recovery == "active":
             return begin_active(home, checkpoint, job_program(home, definition), settings, tell)
         return start(
@@ -160,12 +163,14 @@ def definition_runnable(home: Path, definition: Definition, until: Until = "stop
     return Runnable(definition.name, version, describe, begin, settings, ended)
 
 
-def _require_current(home: Path, name: str) -> None:
-    """Finish an upgrade that was cut short after it was decided: the version before is over."""
-    if settle_takeover(DefinedJob(home, name)):
+def _require_current(home: Path, definition: Definition) -> None:
+    """Refuse a version that is over: an upgrade that was cut short is finished first."""
+    job, name = DefinedJob(home, definition.name), definition.name
+    settled = settle_takeover(job)
+    if settled or job.definition.version != definition.version:
         raise JobError(
             "JOB_BUSY",
-            f'job "{name}" has become another version, whose upgrade was cut short',
+            f'job "{name}" has become another version',
             hint="Its host begins that one next.",
         )
 
@@ -249,8 +254,13 @@ class _Queries:
         if known is not None and known[0] == query:
             return known
         self._versions += 1
-        version = str(self._versions)
-        return query, query_runnable(self._home, query, version=version, until=self._until)
+        return query, query_runnable(
+            self._home,
+            query,
+            version=str(self._versions),
+            until=self._until,
+            how=file_settings(JOB_SETTINGS, load_settings().jobs, query.id),
+        )
 
 
 def _worker_command(home: Path) -> Callable[[str, int], Sequence[str]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.model.job_settings import Recovery
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.progress_file import read_start
@@ -15,32 +14,26 @@ from penstock.spark.standby_files import planned
 
 @dataclass(frozen=True, slots=True)
 class HalfDone:
-    """The last batch that was planned, and the records that must be read again."""
+    """The last batch that was planned, its records where it was not done, and where it ends."""
 
     batch: int
     records: int
-    """Those of the batch itself; none where it was done."""
-    again: int | None = None
-    """Those of the batches before it that are run again for their states."""
-
-    @property
-    def replayed(self) -> int:
-        """All records that are read again."""
-        return self.records if self.again is None else self.again
+    reached: dict[str, Any] | None = None
 
 
-def half_done(checkpoint: Path, recovery: Recovery = "passive") -> HalfDone:
+def half_done(checkpoint: Path) -> HalfDone:
     """Look at a checkpoint before it is gone on with."""
     files = current_files(checkpoint)
     begun, committed = files.begun, files.committed
-    records = records_between(files, committed, begun) if begun > committed else 0
-    again = records_between(files, -1, begun) if recovery == "upstream" else None
-    return HalfDone(begun, records, again)
+    reached = planned(files, begun)
+    if begun == committed:
+        return HalfDone(begun, 0, reached)
+    return HalfDone(begun, records_of(_offset(files, committed), reached), reached)
 
 
-def records_between(files: JobFiles, one: int, other: int) -> int:
-    """Give the records of the batches after one up to another."""
-    return records_of(_offset(files, one), planned(files, other))
+def records_from_start(checkpoint: Path, half: HalfDone) -> int:
+    """Give the records that a job reads again which begins anew with what the log has."""
+    return records_of(_offset(current_files(checkpoint), -1), half.reached)
 
 
 def records_of(begin: dict[str, Any] | None, end: dict[str, Any] | None) -> int:

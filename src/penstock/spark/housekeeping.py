@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from penstock.clock import SYSTEM_CLOCK
-from penstock.spark.job_files import JobFiles
+from penstock.spark.job_files import JobFiles, forget_others
 from penstock.spark.stage import STAGING
 from penstock.spark.state_files import files_of
 
@@ -35,10 +35,7 @@ def tidy(files: JobFiles, home: str | Path) -> None:
 
 def tidy_checkpoint(files: JobFiles) -> None:
     """Remove what a checkpoint holds that its current generation does not need."""
-    side = files.folder.parent
-    for folder in side.glob("[0-9]*"):
-        if folder.name.isdigit() and folder != files.folder:
-            shutil.rmtree(folder, ignore_errors=True)
+    forget_others(files)
     if files.committed >= _AGAIN:
         shutil.rmtree(files.inherited, ignore_errors=True)
     elif files.begun < 0 and files.inherited.exists():

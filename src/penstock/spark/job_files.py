@@ -98,10 +98,9 @@ def next_files(checkpoint: Path) -> JobFiles:
 
 
 def next_side_files(side: Path) -> JobFiles:
-    """Give the files of the generation after this one of a side, empty."""
-    files = JobFiles(side.absolute() / str(_generation(side) + 1))
-    shutil.rmtree(files.folder, ignore_errors=True)
-    return files
+    """Give the files of the generation after all there are of a side, empty."""
+    # Not after the current one: which that is cannot be known where its file is damaged.
+    return JobFiles(side.absolute() / str(max(_last_number(side), 0) + 1))
 
 
 def switch(checkpoint: Path, files: JobFiles) -> None:
@@ -110,10 +109,16 @@ def switch(checkpoint: Path, files: JobFiles) -> None:
 
 
 def switch_side(side: Path, files: JobFiles) -> None:
-    """Make a generation the current one of a side, and forget the one before."""
-    old = side_files(side)
+    """Make a generation the current one of a side, and forget those before."""
     write_json(side / CURRENT, {"generation": int(files.folder.name)})
-    shutil.rmtree(old.folder, ignore_errors=True)
+    forget_others(files)
+
+
+def forget_others(files: JobFiles) -> None:
+    """Remove all generations of a side but one."""
+    for folder in files.folder.parent.glob("[0-9]*"):
+        if folder.name.isdigit() and folder.name != files.folder.name:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _generation(checkpoint: Path) -> int:

@@ -138,7 +138,9 @@ class ProgramSink:
 
 def _delivery(options: ProgramOptions, again: Again | None) -> Delivery:
     silent = NOTHING if again is None else again.silent_until
-    return Delivery(options.job, options.guarantee, silent)
+    # Of a job and its standby only the one that holds the transaction may give anything.
+    once = options.recovery == "active"
+    return Delivery(options.job, "exactly-once" if once else options.guarantee, silent)
 
 
 def _frame(table: pa.Table) -> Frame:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
-from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import OffsetError, UsageError
+from penstock.errors import OffsetError, StateError, UsageError
 from penstock.log.port import Bounds, Log
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
 from penstock.spark.identity import new_identity
 from penstock.spark.inputs import input_log
+from penstock.spark.job_files import current_files
 from penstock.spark.position import (
     BEGINNING,
     Positions,
@@ -57,21 +57,36 @@ def rewind(
 
     Results that it has written stay, or are dropped. A batch that is half done is given up.
     """
-    job = found_job(checkpoint)
-    data = require_program(job.files)
-    physical = job.identity.applied(load_program(str(data)).physical)
+    files = current_files(Path(checkpoint))
+    data = require_program(files)
+    job = _readable(checkpoint)
+    # A program is stored with the settings that it runs with.
+    physical = load_program(str(data)).physical
+    if job is not None:
+        physical = job.identity.applied(physical)
     whole = ProgramFormat.log_of(str(home))
     log = input_log(whole, physical)
-    before = (job.start.offset if job.left is None else job.left.at).positions
+    before = (
+        {} if job is None else (job.start.offset if job.left is None else job.left.at).positions
+    )
     after = _places(to, physical, log, before)
     ids = {name: log.topic(name).topic_id for name in sorted({at.topic for at in after})}
-    _give_up_batch(whole, job)
-    identity = replace(new_identity(physical), job=uuid4().hex)
+    if job is not None:
+        _give_up_batch(whole, job)
+    identity = new_identity(physical)
     marks = (WITHOUT_RESULTS,) if drop_results else ()
     entry = Entry(identity, Start(ProgramOffset(after, ids)), stored_bytes(data), marks=marks)
-    files = enter(checkpoint, entry)
-    drop_if_asked(physical, whole, files.folder)
+    fresh = enter(checkpoint, entry)
+    drop_if_asked(physical, whole, fresh.folder)
     return Rewound(before, after)
+
+
+def _readable(checkpoint: str | Path) -> Stopped | None:
+    """Give what a job knows; nothing where that is damaged, since nothing of it is needed."""
+    try:
+        return found_job(checkpoint)
+    except StateError:
+        return None
 
 
 def _give_up_batch(log: Log, job: Stopped) -> None:

@@ -42,6 +42,7 @@ from penstock.spark.progress_file import Left, Start, left_before, read_start, w
 from penstock.spark.query import ProgramQuery, processes
 from penstock.spark.rebuild import drop_if_asked, forget, is_forgetting
 from penstock.spark.registering import register_outputs
+from penstock.spark.retired import require_current
 from penstock.spark.session import spark_session
 from penstock.spark.standby_files import require_no_lead
 from penstock.spark.state_forms import warn_of_changes
@@ -101,7 +102,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
     if parts.files is current_files:
         require_no_lead(Path(checkpoint))
-    files = parts.files(Path(checkpoint))
+    files = parts.files(require_current(Path(checkpoint)))
     identified = _identified(files, physical, parts.format.log_of(str(home)), how)
     identity = identified.identity
     kept = identity.applied(physical)

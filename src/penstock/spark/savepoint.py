@@ -15,7 +15,7 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.model.physical import Physical
 from penstock.model.static_table import StaticTable
 from penstock.spark.identity import new_identity
-from penstock.spark.job_files import JobFiles, current_files, write_durably
+from penstock.spark.job_files import JobFiles, next_files, write_durably
 from penstock.spark.program_format import ProgramFormat
 from penstock.spark.progress_file import Start, start_document, start_of
 from penstock.spark.rescale import require_parallelism
@@ -129,7 +129,7 @@ def restore(  # noqa: PLR0913  # all but the two places are by name
     saved = read_savepoint(folder)
     require_whole(saved.folder, saved.files)
     place = Path(checkpoint)
-    files = current_files(place)
+    files = next_files(place)
     program = _program(saved, files) if physical is None else physical
     said = saved.parallelism if physical is None else physical.settings.parallelism
     tasks = said if parallelism is None else parallelism

@@ -7,7 +7,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ from penstock.spark.java import Java, require_java
 from penstock.spark.kafka_format import KafkaFormat
 from penstock.spark.kafka_session import KafkaSession
 from penstock.spark.planners import Planners
+from penstock.spark.scratch import new_scratch
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -51,6 +51,8 @@ SETTINGS: Mapping[str, str] = {
     # State beyond the heap, and checkpoints that write only what changed.
     "spark.sql.streaming.stateStore.providerClass": f"{_STATE}.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Old versions of states are removed as often: 60 s by default, some 600 fast batches.
+    "spark.sql.streaming.stateStore.maintenanceInterval": "20s",
     # Streaming queries cannot have it and would warn at every start.
     "spark.sql.adaptive.enabled": "false",
     # Ranges of offset and time go into the read (off by default in Spark).
@@ -96,8 +98,7 @@ def spark_session(
             _close_planners()
         java = require_java()
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
-        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        scratch = new_scratch()
         atexit.register(_close_planners)
         own = {
             "spark.master": master,

@@ -8,10 +8,12 @@ from dataclasses import replace
 from penstock.connect.results import drop_tables, stored_tables
 from penstock.log.port import Log
 from penstock.log.record import TopicPartition
+from penstock.log.topic import Topic
 from penstock.model.physical import Output, Physical, Scan
 from penstock.model.plan import Sink
 from penstock.model.source import Stream
 from penstock.model.start import Start
+from penstock.spark.outlet import Outlet
 from penstock.spark.output import outlets
 
 
@@ -47,13 +49,12 @@ def make_shadows(log: Log, physical: Physical, mark: str) -> None:
     So a key has the same partition in both, and a record can go from one to the other.
     """
     known = set(log.topics())
-    for topic in _topics(physical):
-        shadow = shadow_name(topic, mark)
-        if topic in known and shadow not in known:
-            real = log.topic(topic)
-            log.create_topic(
-                shadow, partitions=real.partitions, schema=real.schema, config=real.config
-            )
+    for outlet in {outlet.topic: outlet for outlet in outlets(physical).values()}.values():
+        shadow = shadow_name(outlet.topic, mark)
+        if outlet.topic in known and shadow not in known:
+            real = log.topic(outlet.topic)
+            schema = real.schema if _fits(outlet, real) else outlet.schema
+            log.create_topic(shadow, partitions=real.partitions, schema=schema, config=real.config)
 
 
 def drop_shadows(log: Log, physical: Physical, mark: str) -> None:
@@ -75,6 +76,14 @@ def output_at(physical: Physical, place: str) -> Output | None:
 
 def _topics(physical: Physical) -> Iterator[str]:
     yield from sorted({outlet.topic for outlet in outlets(physical).values()})
+
+
+def _fits(outlet: Outlet, topic: Topic) -> bool:
+    """Whether a topic has the columns of what is written; else it is to be made anew."""
+    if outlet.untyped or topic.schema is None:
+        return True
+    taken = {field.name: field.type for field in topic.schema}
+    return all(taken.get(field.name) == field.type for field in outlet.schema)
 
 
 def _sink(sink: Sink, mark: str) -> Sink:

@@ -79,7 +79,14 @@ def stopped(
             until="drained",
         )
         query.await_end()
-    return found_job(checkpoint)
+    job = found_job(checkpoint)
+    if job.half_done:
+        raise StateError(
+            "PROGRESS_MISMATCH",
+            f'the last batch of "{job.files.folder.parent}" is half done',
+            hint="Start the job, let it finish the batch, and stop it.",
+        )
+    return job
 
 
 def found_job(checkpoint: str | Path) -> Stopped:

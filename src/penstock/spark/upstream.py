@@ -107,6 +107,7 @@ def rebuild_from_log(
     if not noted:
         noted = [Noted(BEFORE_ALL, read_start(files.start) or Start(begin()))]
         batches.append(noted[0])
+    _require_kept(noted, physical)
     at = noted[needed_index(noted, physical.scans, needed_for(physical))]
     last = noted[-1].number
     # A batch is noted when all of the one before it is visible.
@@ -122,6 +123,20 @@ def rebuild_from_log(
     )
     write_start(files.start, at.start)
     return name
+
+
+def _require_kept(noted: Sequence[Noted], physical: Physical) -> None:
+    """Refuse a program that needs more than the one before it, which has let go of batches."""
+    first, last = noted[0], noted[-1].start.offset
+    if first.number == BEFORE_ALL or last.ended:
+        return
+    if not is_needless(first, last, physical.scans, needed_for(physical)):
+        raise StateError(
+            "BATCHES_FORGOTTEN",
+            f'program "{physical.name}" needs rows from before batch {first.number} to remember'
+            " what it should, and the batches before that are forgotten",
+            hint="It has changed and remembers for longer than before: rebuild it.",
+        )
 
 
 def needed_index(noted: Sequence[Noted], scans: Sequence[Scan], needed: timedelta | None) -> int:

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from penstock.log.embedded.lock import FlockLock
 from penstock.log.record import TopicPartition
+from penstock.spark.retired import is_retired
 
 Engine: TypeAlias = Literal["here", "spark"]
 
@@ -43,7 +44,8 @@ def taken(home: Path, id_: str, engine: Engine) -> Iterator[bool]:
     folder = checkpoint_of(home, id_)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FlockLock(str(folder / _LOCK))
-    ours = lock.acquire(timeout=0) and engine_of(home, id_) in {None, engine}
+    free = lock.acquire(timeout=0) and not is_retired(folder)
+    ours = free and engine_of(home, id_) in {None, engine}
     try:
         if ours:
             (folder / _ENGINE).write_text(engine)

@@ -55,7 +55,8 @@ class Notifier:
         known = log.committed(target.group)
         places = [TopicPartition(topic, 0) for topic in dict.fromkeys(r.topic for r in rules)]
         # A receiver that is new is not told what was before it.
-        self._read = {place: known.get(place, end_of(log, place.topic)) for place in places}
+        ends = {place: end_of(log, place.topic) for place in places}
+        self._read = {place: min(known.get(place, end), end) for place, end in ends.items()}
         self._told = {place: known[place] for place in places if place in known}
         self._commit()
 

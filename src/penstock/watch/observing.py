@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.clock import ManualClock
@@ -14,7 +14,7 @@ from penstock.watch.log_metrics import ends_of
 from penstock.watch.metrics import collect
 from penstock.watch.rule import Rule
 from penstock.watch.sample import Family
-from penstock.watch.seen_job import seen_jobs
+from penstock.watch.seen_job import SeenJob, seen_jobs
 from penstock.watch.sighting import Observer
 from penstock.watch.snapshot_observer import Snapshot, SnapshotObserver, job_rows, metric_rows
 from penstock.watch.topic_observers import (
@@ -27,17 +27,20 @@ from penstock.watch.topic_observers import (
 from penstock.watch.topic_rows import TopicRows
 
 _TRY_AGAIN = 5_000
+FRESH = 5_000
+"""How long what was asked of jobs is as good as new, in milliseconds."""
 _MISSING = "TOPIC_MISSING"
 
 
 @dataclass(slots=True)
 class Sources:
-    """What observers ask, each at most once a look."""
+    """What observers ask: jobs and measurements, which take a while to ask, not every time."""
 
     home: Path
     log: EmbeddedLog
     settings: Settings
-    _families: tuple[int, list[Family]] = field(default=(-1, []))
+    _families: tuple[int, list[Family]] | None = None
+    _seen: tuple[int, list[SeenJob]] | None = None
 
     def observer(self, rule: Rule, *, new: bool = False) -> Observer:
         """Give what looks at the thing a rule is on; all rows of a `new` stream are news."""
@@ -56,12 +59,14 @@ class Sources:
         return TableObserver(rule, rows) if rule.over is None else ChangeObserver(rule, rows)
 
     def _measured(self, now: int) -> list[Family]:
-        if self._families[0] != now:
+        if self._families is None or now - self._families[0] >= FRESH:
             self._families = (now, collect(self.home, self.log, clock=ManualClock(now)))
         return self._families[1]
 
     def _jobs(self, name: str, now: int) -> Snapshot:
-        return job_rows(seen_jobs(self.home), name, ends_of(self.log), now)
+        if self._seen is None or now - self._seen[0] >= FRESH:
+            self._seen = (now, list(seen_jobs(self.home)))
+        return job_rows(self._seen[1], name, ends_of(self.log), now)
 
 
 class Observers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -57,7 +58,11 @@ def key_text(columns: Sequence[str]) -> pl.Expr:
 
 def json_text(values: Mapping[str, Any]) -> str:
     """Give values as JSON, whatever they are."""
-    return json.dumps(values, ensure_ascii=False, default=_plain, sort_keys=False)
+    finite = {
+        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
+    return json.dumps(finite, ensure_ascii=False, default=_plain)
 
 
 def _plain(value: object) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 from penstock.kernel.port import Frame
 from penstock.log.port import Log, Transaction
 from penstock.log.record import TopicPartition
-from penstock.schema.schema import Field, Schema
+from penstock.schema.schema import Field
 from penstock.schema.types import STRING
 from penstock.watch.judge import Judge, judge_of
 from penstock.watch.rule import Rule
@@ -25,7 +25,7 @@ class TableObserver:
 
     def __init__(self, rule: Rule, rows: TopicRows) -> None:
         self._rows = rows
-        self._judge = topic_judge(rule, rows.schema)
+        self._judge = topic_judge(rule, rows)
         self._kept: Frame | None = None
 
     def look(self, now: int, active: Collection[str]) -> list[Sighting]:
@@ -56,7 +56,7 @@ class ChangeObserver:
 
     def __init__(self, rule: Rule, rows: TopicRows) -> None:
         self._rows = rows
-        self._judge = topic_judge(rule, rows.schema)
+        self._judge = topic_judge(rule, rows)
         self._recent = Recent(self._judge)
 
     def look(self, now: int, active: Collection[str]) -> list[Sighting]:
@@ -106,7 +106,7 @@ class StreamObserver:
         self._rows = rows
         self._log = log
         self._group = group
-        self._judge = topic_judge(rule, rows.schema)
+        self._judge = topic_judge(rule, rows)
         self._over: set[str] = set()
         known = log.committed(group)
         self._committed: dict[TopicPartition, int] = {}
@@ -177,7 +177,7 @@ class KeyAbsence:
     def __init__(self, rule: Rule, rows: TopicRows) -> None:
         assert rule.absent is not None
         self._rows = rows
-        self._judge = topic_judge(rule, rows.schema)
+        self._judge = topic_judge(rule, rows)
         self._absent = rule.absent // _MILLISECOND
         self._last: Frame | None = None
 
@@ -200,10 +200,12 @@ class KeyAbsence:
         """The topic is read from its beginning by whoever watches next."""
 
 
-def topic_judge(rule: Rule, schema: Schema) -> Judge:
+def topic_judge(rule: Rule, rows: TopicRows) -> Judge:
     """Make a rule ready for the rows of a topic; without a key it is that of the records."""
-    with_key = schema.with_fields([Field(RECORD_KEY, STRING)])
-    return judge_of(rule, with_key, rule.key or (RECORD_KEY,))
+    with_key = rows.schema.with_fields([Field(RECORD_KEY, STRING)])
+    judge = judge_of(rule, with_key, rule.key or (RECORD_KEY,))
+    rows.narrow((*judge.told, *(judge.numbers if rule.over is not None else ())))
+    return judge
 
 
 def unseen(found: list[Sighting], active: Collection[str]) -> list[Sighting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -34,6 +34,7 @@ from penstock.watch.rule import Rule
 AT = "_at"
 GONE = "_gone"
 RECORD_KEY = KEY_COLUMN
+_SYSTEM = (TIMESTAMP_COLUMN, KEY_COLUMN, DELETED_COLUMN)
 _COLUMN = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+(.+)", re.DOTALL)
 
 
@@ -55,10 +56,16 @@ class TopicRows:
             self.schema = self._serde.schema
         else:
             self.schema = from_arrow(topic.schema)
+        self._wanted = self.schema.names
         self.offsets = {
             place: offsets.get(place, log.bounds(*place).start)
             for place in (TopicPartition(topic.name, n) for n in range(topic.partitions))
         }
+
+    def narrow(self, names: Iterable[str]) -> None:
+        """Read only these columns from now on."""
+        needed = {*names, WEIGHT}
+        self._wanted = tuple(name for name in self.schema.names if name in needed)
 
     def skip(self) -> None:
         """Go to the end."""
@@ -68,26 +75,33 @@ class TopicRows:
         """Give what came since the last time."""
         for place in self.offsets:
             bounds = self._log.bounds(*place)
-            self.offsets[place] = max(self.offsets[place], bounds.start)
+            if not bounds.start <= self.offsets[place] <= bounds.end:
+                # Some of it is gone, or the topic was made anew.
+                self.offsets[place] = bounds.start
             while self.offsets[place] < bounds.end:
                 at = self.offsets[place]
-                chunk = self._log.read(*place, at, ReadLimit(stop=bounds.end))
+                chunk = self._log.read(*place, at, self._limit(bounds.end))
                 self.offsets[place] = max(chunk.next_offset, at + 1)
                 if chunk.rows.num_rows:
                     yield self._shaped(chunk.rows)
 
+    def _limit(self, end: int) -> ReadLimit:
+        if self._serde is not None:
+            return ReadLimit(stop=end)
+        return ReadLimit(stop=end, columns=(*_SYSTEM, *self._wanted))
+
     def _shaped(self, records: pa.Table) -> Frame:
         rows = records if self._serde is None else self._opened(records, self._serde)
         frame = pl.DataFrame(pl.from_arrow(rows.drop_columns([KEY_COLUMN])))
-        keys = [_text(key) for key in rows.column(KEY_COLUMN).to_pylist()]
+        kinds = frame_schema(self.schema)
         gone = pl.col(DELETED_COLUMN).fill_null(value=False)
         if WEIGHT in self.schema.names:
             gone |= pl.col(WEIGHT) < 0
         return frame.select(
-            *(pl.col(name).cast(kind) for name, kind in frame_schema(self.schema).items()),
+            *(pl.col(name).cast(kinds[name]) for name in self._wanted),
             pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(AT),
             gone.alias(GONE),
-            pl.Series(RECORD_KEY, keys, dtype=pl.String),
+            _texts(rows.column(KEY_COLUMN)),
         )
 
     @staticmethod
@@ -100,6 +114,15 @@ class TopicRows:
         kept = [at not in received.failures for at in range(rows.num_rows)]
         found = rows.filter(pa.array(kept, pa.bool_()))
         return found.drop_columns([name for name in (OFFSET_COLUMN,) if name in found.column_names])
+
+
+def _texts(keys: pa.ChunkedArray) -> pl.Series:
+    try:
+        return pl.Series(RECORD_KEY, pl.from_arrow(keys)).cast(pl.String)
+    except pl.exceptions.PolarsError:
+        # Some are no text.
+        texts = (_text(key) for key in keys.to_pylist())
+        return pl.Series(RECORD_KEY, texts, dtype=pl.String)
 
 
 def _text(key: bytes | None) -> str | None:

@@ -28,7 +28,7 @@ from penstock.watch.alert import LIVE, Alert, next_alert
 from penstock.watch.ledger import Ledger, alerts_in, make_topic
 from penstock.watch.lineage_emitter import LineageEmitter, lineage_settings
 from penstock.watch.notifier import Notifier, Send
-from penstock.watch.observing import Observers, Sources
+from penstock.watch.observing import FRESH, Observers, Sources
 from penstock.watch.rule import Rule
 from penstock.watch.rule_document import rules_of
 from penstock.watch.sending import sender_of
@@ -67,6 +67,7 @@ class Watch(AbstractContextManager["Watch"]):
             ]
             told = lineage_settings(settings.lineage)
             self._lineage = None if told is None else LineageEmitter(home, told)
+            self._lineage_at = clock.now() - FRESH
             self._ledger = Ledger(self._log)
             opened.callback(self._ledger.close)
             self._alerts = self._known()
@@ -100,12 +101,14 @@ class Watch(AbstractContextManager["Watch"]):
         self._write(news, commits)
         return [alert for alerts in news.values() for alert in alerts]
 
-    def deliver(self) -> None:
+    def deliver(self, *, last: bool = False) -> None:
         """Tell receivers what was written down, where it is time, and of runs that began."""
         for notifier in self._notifiers:
             notifier.deliver(self._clock.now(), self._send)
-        if self._lineage is not None:
-            self._lineage.look(self._clock.now())
+        now = self._clock.now()
+        if self._lineage is not None and (last or now - self._lineage_at >= FRESH):
+            self._lineage.look(now)
+            self._lineage_at = now
         self._tell()
 
     @override
@@ -239,7 +242,7 @@ class Watcher:
             self._ending.wait(_PAUSE)
         # What has ended with the process is told by it.
         watch.look()
-        watch.deliver()
+        watch.deliver(last=True)
 
 
 def _naming(rules: Sequence[Rule], target: Target) -> list[Rule]:
