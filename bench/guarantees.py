@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -13,14 +14,15 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import penstock as ps
-from bench.measure import cost_of_tree
+from bench.measure import alternate, cost_of_tree, seconds
 from bench.result import Measure, Result
 from bench.scale import Scale
 from bench.stage import batch_seconds
 from penstock.log.open import open_log
-from penstock.model.job_settings import JobSettings
+from penstock.model.job_settings import Guarantee, JobSettings
 from penstock.model.physical import Physical
 from penstock.spark.admission import BatchLimits
+from penstock.spark.delivery import Delivery
 from penstock.spark.run import start
 from penstock.spark.session import spark_session, stop_session
 
@@ -28,6 +30,7 @@ _EVENTS = pa.schema(
     [("user", pa.string()), ("amount", pa.float64()), ("at", pa.timestamp("ms", tz="UTC"))]
 )
 _PARTITIONS = 2
+_TOPICS = ("one", "other")
 _USERS = 1000
 _ROWS_A_SECOND = 100
 _BASELINE = "exactly-once"
@@ -42,7 +45,8 @@ _METHOD = (
     " in windows of a minute, in batches of a few rows, so that the end of a batch weighs most."
     " Results go to topics with `fsync=always`. The ways take turns, each with a new checkpoint."
     " Events/CPU-s are by all processors of the process tree, start-up included; the time of a"
-    " batch is the median after the first."
+    " batch is the median after the first. What the end of a batch takes by itself is measured"
+    " without Spark: 150 rows for each of 2 partitions of 2 topics become visible."
 )
 
 
@@ -107,7 +111,7 @@ def run(scale: Scale) -> Result:
         finally:
             stop_session()
     kept = {way: found[1:] for way, found in taken.items()}
-    measures: list[Measure] = []
+    measures = [delivery(scale)]
     for way in list(_WAYS)[1:]:
         measures += _compared(way, kept[way], kept[_BASELINE])
     return Result(
@@ -118,6 +122,35 @@ def run(scale: Scale) -> Result:
         scale=scale.name,
         sizes={"rows": rows, "rows a batch": batch, "users": _USERS, "rounds": rounds},
         measures=tuple(measures),
+    )
+
+
+def delivery(scale: Scale) -> Measure:
+    """Measure what the end of a batch takes by itself: its rows become visible in two topics."""
+    batches = scale.of(200, 5)
+    with scale.home() as home, open_log(home) as log:
+        for topic in _TOPICS:
+            log.create_topic(topic, partitions=_PARTITIONS, schema=_EVENTS)
+        rows = _events(150, np.random.default_rng(1))
+        appends = {(topic, part): [rows] for topic in _TOPICS for part in range(_PARTITIONS)}
+        numbers = count()
+
+        def way(guarantee: Guarantee) -> Callable[[], float]:
+            sink = Delivery("bench", guarantee)
+
+            def deliver() -> None:
+                for _ in range(batches):
+                    sink.deliver(log, appends, next(numbers))
+
+            return lambda: 1000 * seconds(deliver) / batches
+
+        taken = alternate(way("at-least-once"), way("exactly-once"), pairs=scale.pairs)
+    return Measure(
+        label="making the rows of a batch visible, by appends against a transaction",
+        unit="ms",
+        ours=taken.ours,
+        baseline=taken.baseline,
+        lower_is_better=True,
     )
 
 
@@ -144,15 +177,17 @@ def _fill(home: Path, rows: int) -> None:
     with open_log(home) as log:
         log.create_topic("events", partitions=_PARTITIONS, schema=_EVENTS)
         for partition in range(_PARTITIONS):
-            share = rows // _PARTITIONS
-            users = chance.integers(0, _USERS, share)
-            times = np.arange(share) * (1000 * _PARTITIONS // _ROWS_A_SECOND)
-            table = pa.table(
-                {
-                    "user": [f"u{user}" for user in users],
-                    "amount": chance.random(share),
-                    "at": pa.array(times + 1_700_000_000_000).cast(pa.timestamp("ms", tz="UTC")),
-                },
-                schema=_EVENTS,
-            )
-            log.append("events", partition, table)
+            log.append("events", partition, _events(rows // _PARTITIONS, chance))
+
+
+def _events(rows: int, chance: np.random.Generator) -> pa.Table:
+    users = chance.integers(0, _USERS, rows)
+    times = np.arange(rows) * (1000 * _PARTITIONS // _ROWS_A_SECOND)
+    return pa.table(
+        {
+            "user": [f"u{user}" for user in users],
+            "amount": chance.random(rows),
+            "at": pa.array(times + 1_700_000_000_000).cast(pa.timestamp("ms", tz="UTC")),
+        },
+        schema=_EVENTS,
+    )

@@ -29,12 +29,11 @@ STEPS = (
     "level 0 done",
     "progress not yet written",
     "progress written",
-    "append",
     "after append",
     "after decide",
     "commit log not yet written",
 )
-"""Steps of a batch in their order; only one transaction has what is decided."""
+"""Steps of a batch in their order; only a transaction is decided."""
 
 
 class GivingLog(FaultyLog):

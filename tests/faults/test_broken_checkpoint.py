@@ -22,7 +22,7 @@ import penstock as ps
 from penstock.errors import PenstockError, RunError
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
-from penstock.spark import progress_file
+from penstock.spark import job_files, program_sink
 from penstock.spark.job_files import current_files
 from tests.spark.programs import Jobs, Row, append, batched, folded, rows, stored_rows, windowed
 
@@ -76,7 +76,7 @@ def test_no_damage_to_a_checkpoint_gives_wrong_results_or_words_of_java(
     spoiled = {
         f"offsets/{last}": "mended",
         f"commits/{last}": "mended",
-        "metadata": "either",
+        "metadata": "mended",
         f"state/0/0/{int(last) + 1}.changelog": "either",
         "state/0/_metadata/metadata": "either",
     }
@@ -111,13 +111,15 @@ def test_a_disk_that_is_full_stops_a_job_which_goes_on_when_it_has_room(
 ) -> None:
     append(log, rows(40))
 
-    def full(path: Path, _: object) -> None:
+    def full(path: Path, *_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    with monkeypatch.context() as patched:
-        patched.setattr(progress_file, "write_json", full)
-        with pytest.raises(RunError, match=r"\[DISK_FULL\].*progress.json"):
-            jobs.start(windowed(), until="caught up").await_end()
+    # While it is started, and at the end of a batch.
+    for module, name in ((job_files, "_written"), (program_sink, "write_left")):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, full)
+            with pytest.raises(PenstockError, match=r"\[DISK_FULL\].*\.json"):
+                jobs.start(windowed(), until="caught up").await_end()
     jobs.start(windowed(), until="caught up").await_end()
     assert folded(stored_rows(log, "counts")) == folded(wanted_counts(rows(40)))
 
@@ -128,7 +130,7 @@ def test_a_small_disk_that_fills_up_loses_nothing(
 ) -> None:
     jobs.checkpoint.mkdir()
     subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(jobs.checkpoint)], check=True
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(jobs.checkpoint)], check=True
     )
     try:
         codes, given = set(), []
@@ -173,6 +175,7 @@ def test_a_sink_that_is_away_gets_all_when_it_is_back(
     query = jobs.start(program)
     try:
         store.parent.rename(away)
+        store.parent.write_bytes(b"")
         append(log, rows(10, first=10))
         with pytest.raises(RunError, match="STORE_FAILED"):
             query.await_end()
@@ -180,6 +183,7 @@ def test_a_sink_that_is_away_gets_all_when_it_is_back(
         query.stop()
     with pytest.raises(PenstockError, match="STORE_FAILED"):
         jobs.start(program, until="caught up")
+    store.parent.unlink()
     away.rename(store.parent)
     jobs.start(program, until="caught up").await_end()
     with closing(sqlite3.connect(store)) as database:

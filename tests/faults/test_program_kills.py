@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.model.plan import Plan
 from penstock.testing.job_crash import CrashOptions, crash_job
 from tests.faults.pane_run import JOBS, SETTINGS
 
@@ -19,11 +21,11 @@ BATCHES_A_KILL = 5
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", ["panes", "meetings"])
-def test_a_program_killed_three_times_writes_what_it_would_have_written(
-    spark: SparkSession, tmp_path: Path, name: str
+def test_programs_killed_three_times_write_what_they_would_have_written(
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    kill_and_compare(spark, tmp_path, name, kills=3)
+    # Together they are one job: they read the same rows.
+    kill_and_compare(spark, tmp_path, ("panes", "meetings"), kills=3)
 
 
 @pytest.mark.soak
@@ -32,16 +34,19 @@ def test_a_program_killed_three_times_writes_what_it_would_have_written(
 def test_a_program_killed_200_times_writes_what_it_would_have_written(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:
-    kill_and_compare(spark, tmp_path, name, kills=int(os.environ.get("SOAK_CYCLES", "200")))
+    kill_and_compare(spark, tmp_path, (name,), kills=int(os.environ.get("SOAK_CYCLES", "200")))
 
 
-def kill_and_compare(spark: SparkSession, folder: Path, name: str, *, kills: int) -> None:
-    program, rows_of = JOBS[name]
+def kill_and_compare(
+    spark: SparkSession, folder: Path, names: Sequence[str], *, kills: int
+) -> None:
+    sinks = [sink for name in names for sink in JOBS[name][0]().sinks]
     batches = BATCHES_A_KILL * kills
-    given = [row for number in range(batches) for row in rows_of(number)]
+    given = [row for number in range(batches) for row in JOBS[names[0]][1](number)]
     options = CrashOptions(
         session=spark, folder=folder, batches=batches, settings=SETTINGS, moments=MOMENTS
     )
-    crashes = crash_job(program(), {"visits": given}, at=(), kills=kills, seed=11, options=options)
+    program = Plan("killed", tuple(sinks))
+    crashes = crash_job(program, {"visits": given}, at=(), kills=kills, seed=11, options=options)
     assert crashes.kills == kills, "there was nothing left to be killed"
-    assert all(crashes.written[topic] for topic in ("counts", "pairs") if topic in crashes.written)
+    assert all(crashes.written[sink.topic] for sink in sinks)

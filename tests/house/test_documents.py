@@ -31,22 +31,8 @@ PLANS = tuple(f"G{n:02}" for n in range(1, 12))
 JOBS = (
     *("job", "job verbs", "moving jobs", "copies", "leaving", "host", "supervisor"),
     *("E30", "E32", "G23", "G24", "G25", "G26", "G27"),
-    *(
-        "H01",
-        "H02",
-        "H04",
-        "H05",
-        "H06",
-        "H09",
-        "H10",
-        "H11",
-        "H12",
-        "H13",
-        "H20",
-        "H21",
-        "H22",
-        "H23",
-    ),
+    *("H01", "H02", "H04", "H05", "H06", "H07", "H08", "H09"),
+    *("H10", "H11", "H12", "H13", "H20", "H21", "H22", "H23"),
 )
 UPGRADES = ("upgrades", "takeover", "H19", "J23")
 WATCHING = ("alerts", "metrics", "lineage", "operations", "L03", "L06", "L11")

@@ -140,5 +140,5 @@ def test_a_standby_reports_the_takeover_and_not_what_it_followed(tmp_path: Path)
     assert report is not None
     assert (report.kind, report.batch, report.replayed) == ("active", 6, 12)
     assert (report.lost, report.duplicated, report.seconds) == (0, 0, 0.4)
-    assert next(recovery_lines(report)) == "recovery     active, after its lead had died"
+    assert next(recovery_lines(report)) == "recovered    active, after its lead had died"
     lock.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -12,12 +13,15 @@ import penstock as ps
 from penstock.jobs.definition import checkpoint_of
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.quiet import quiet, runs_on
-from penstock.jobs.standby import is_standby, standbys
+from penstock.jobs.standby import hand_back, is_standby, standbys
 from penstock.jobs.stop import requested_stop
 from penstock.jobs.store import job_store
 from penstock.jobs.submit import Submission, submit
 from penstock.model.job_settings import JobSettings
 from penstock.serve.hosting import Jobs, definition_runnable
+
+if TYPE_CHECKING:
+    from penstock.spark.standby import ActiveQuery
 
 ACTIVE = JobSettings(recovery="active", isolation="shared")
 
@@ -73,3 +77,25 @@ def test_what_wants_a_job_quiet_stops_its_standby_too(home: Path) -> None:
     with quiet(home, "shop", 10):
         thread.join()
     held.close()
+
+
+def test_a_standby_without_a_host_hands_the_lead_back_when_it_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("penstock.jobs.standby._LOOK", 0.001)
+    looks = iter([False, True, False, *[True] * 5])
+    ended: list[str] = []
+
+    class Followed:
+        status = "running"
+
+        @property
+        def is_followed(self) -> bool:
+            return next(looks)
+
+        def abandon(self) -> None:
+            ended.append("abandoned")
+
+    hand_back(cast("ActiveQuery", Followed()), parent=-1).join(10)
+    assert ended == ["abandoned"]
+    assert list(looks) == []

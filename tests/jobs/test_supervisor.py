@@ -136,6 +136,18 @@ def test_a_checkpoint_that_somebody_else_works_on_is_waited_for_without_counting
     assert (supervisor.view.state, supervisor.view.restarts) == ("finished", 0)
 
 
+def test_a_worker_is_not_begun_every_second_to_find_its_checkpoint_in_use() -> None:
+    store, waits = a_store(), Waits(until=8)
+
+    def busy(*_: object) -> None:
+        raise JobError("JOB_BUSY", "in use")
+
+    job = FakeJob(settings=JobSettings(isolation="process"))
+    waits.supervisor = Supervisor(job.runnable, busy, store, clock=waits.clock, wait=waits)  # type: ignore[arg-type]
+    waits.supervisor.run()
+    assert waits.seconds == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
 def test_a_job_that_was_stopped_by_others_goes_on_while_it_is_wanted() -> None:
     store, waits = a_store(), Waits(until=2)
     job = FakeJob()

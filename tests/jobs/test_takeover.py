@@ -12,10 +12,11 @@ import pytest
 from penstock.connect.database import transaction
 from penstock.errors import JobError, StateError
 from penstock.jobs.circumstances import lost_inputs
+from penstock.jobs.defined_job import DefinedJob
 from penstock.jobs.definition import checkpoint_of
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.rollback import earlier_version
-from penstock.jobs.takeover import Rebuild, abandon
+from penstock.jobs.takeover import Rebuild, abandon, settle_before_run
 from penstock.jobs.upgrade import Choice, settle, upgrade
 from penstock.jobs.upgrade_file import read_upgrade, upgrading
 from penstock.log.open import open_log
@@ -325,6 +326,20 @@ def test_a_host_that_finds_an_upgrade_decided_finishes_it_before_it_begins(job: 
         runnable.begin(lambda _: None)
     assert (job.definition.version, read_upgrade(job.home, "shop")) == (2, None)
     assert definition_runnable(job.home, job.definition).version != runnable.version
+
+
+def test_a_host_begins_a_version_that_is_switched_to_and_leaves_the_rest_to_who_upgrades(
+    job: Shop,
+) -> None:
+    settled: list[bool] = []
+
+    def reached(step: str) -> None:
+        if step in ("switched", "cleaned"):
+            settled.append(settle_before_run(DefinedJob(job.home, "shop")))
+
+    job.upgrade(shop(5), Rebuild(reached=reached))
+    assert (settled, job.definition.version) == ([False, False], 2)
+    assert read_upgrade(job.home, "shop") is None
 
 
 def test_nobody_goes_on_where_a_job_was_before_its_upgrade(job: Shop) -> None:

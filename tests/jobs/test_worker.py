@@ -48,11 +48,18 @@ def workers(home: Path, ends: str) -> tuple[Workers, JobStore]:
 
 def test_a_worker_is_asked_to_end_and_its_run_is_given(tmp_path: Path) -> None:
     found, store = workers(tmp_path, "asked")
-    pids: list[int] = []
-    watch = Watch(ending=lambda: True, registered=lambda _, pid: pids.append(pid))
+    told: list[tuple[str, int]] = []
+    running: list[bool] = []
+    watch = Watch(
+        ending=lambda: bool(running),
+        registered=lambda run, pid: told.append((run, pid)),
+        running=lambda: running.append(True),
+    )
     run = found.attempt(FakeJob().runnable, watch)
     assert run == store.job("shop-1")
-    assert (run.state, [run.pid]) == ("stopped", pids)
+    assert run.state == "stopped"
+    assert told == [("", run.pid), ("shop-1", run.pid)]
+    assert running == [True]
 
 
 def test_what_a_worker_failed_by_is_raised_by_its_own_name(tmp_path: Path) -> None:

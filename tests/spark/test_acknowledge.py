@@ -65,7 +65,7 @@ def of(log: EmbeddedLog, physical: Physical, *, trim: bool) -> Acknowledging:
 def run(job: Acknowledging, first: int = 0, last: int = BATCHES) -> None:
     for number in range(first, last):
         job.note(number, left(number))
-        job.done(left(number - 1) if number else None)
+        job.done(left(number), left(number - 1) if number else None)
 
 
 def starts(log: EmbeddedLog) -> list[int]:
@@ -134,9 +134,12 @@ def test_nothing_is_trimmed_that_another_job_or_reader_needs(log: EmbeddedLog) -
 
 def test_a_job_with_a_checkpoint_needs_what_it_has_read_since(log: EmbeddedLog) -> None:
     job = Acknowledging(lambda: log, plan(chained()), None, trim=True)
-    job.done(left(2))
+    job.done(left(3), left(2))
+    assert starts(log) == [30, 30]
+    # One that is run again finds its own progress, which says nothing of what is finished.
+    job.done(left(4), left(4))
     assert starts(log) == [30, 30]
     untouched = Acknowledging(lambda: log, plan(chained()), None, trim=False)
     untouched.note(9, left(9))
-    untouched.done(left(5))
+    untouched.done(left(6), left(5))
     assert starts(log) == [30, 30]

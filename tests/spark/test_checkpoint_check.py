@@ -113,6 +113,20 @@ def test_a_batch_that_has_left_nothing_is_planned_anew(files: JobFiles) -> None:
     assert planned_before(files, offset_after(files, 1)) is None
 
 
+def test_spark_s_id_of_a_query_is_made_anew_where_it_is_damaged(files: JobFiles) -> None:
+    write_batch(files, 0)
+    path = files.spark / "metadata"
+    for wrong in (None, b"", b'{"id":"x"}', b"[]"):
+        path.unlink(missing_ok=True)
+        if wrong is not None:
+            path.write_bytes(wrong)
+        mend_logs(files)
+        good = path.read_bytes()
+        assert len(good) > 40
+        mend_logs(files)
+        assert path.read_bytes() == good
+
+
 def test_an_offset_that_is_needed_and_damaged_is_refused(files: JobFiles) -> None:
     for number in range(3):
         write_batch(files, number)

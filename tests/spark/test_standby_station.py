@@ -149,13 +149,17 @@ def test_a_standby_publishes_only_what_a_dead_lead_has_not(
 ) -> None:
     lead, standby = (joined(tmp_path / "job", log) for _ in range(2))
     plan_batch(lead.sides, OWN, 0, 10)
+    plan_batch(lead.sides, OWN, 1, 20)
+    assert not lead.is_followed
+    plan_batch(lead.sides, STANDBY, 0, 10)
+    assert (lead.is_followed, standby.is_followed) == (True, False)
     assert lead.may_publish(0)
     assert not standby.may_publish(0)
     ended: list[str] = []
 
     def wait() -> None:
         try:
-            standby.may_publish(1)
+            standby.may_publish(2)
         except RunError as error:
             ended.append(error.code)
 
@@ -165,6 +169,7 @@ def test_a_standby_publishes_only_what_a_dead_lead_has_not(
     thread.join()
     assert ended == ["STANDBY_ENDED"]
     standby.close()
+    assert not lead.is_followed
     lead.close()
 
 

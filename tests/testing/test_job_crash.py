@@ -65,9 +65,8 @@ def test_a_job_that_fails_at_commit_steps_and_is_started_again_passes(
     tmp_path: Path,
 ) -> None:
     options = CrashOptions(session=spark, folder=tmp_path / "sound")
-    crashes = crash_job(views(), {"views": rows(40)}, at=(*STEPS, STAGING), options=options)
-    assert crashes.reached == STEPS
-    assert crashes.unreached == (STAGING,)
+    crashes = crash_job(views(), {"views": rows(40)}, at=STEPS, options=options)
+    assert (crashes.reached, crashes.unreached) == (STEPS, ())
     assert crashes.batches >= 4
     assert crashes.written["counts"] == 12
 
@@ -87,6 +86,7 @@ def test_a_job_that_fails_ten_times_at_every_commit_step_passes(spark: Any) -> N
     options = CrashOptions(session=spark, batches=10)
     crashes = crash_job(views(), {"views": rows(200)}, times=10, options=options)
     assert set(crashes.reached) == set(commit_steps(1)) - {STAGING}
+    assert set(crashes.unreached) == {STAGING}
     assert len(crashes.reached) == 10 * (len(commit_steps(1)) - 1)
 
 
@@ -109,3 +109,7 @@ def test_what_cannot_be_tried_is_refused() -> None:
     raw.stream("views", schema=VIEWS, format="json").to("out")
     with pytest.raises(UsageError, match="CRASH_BYTES"):
         crash_job(raw, {"views": rows(1)}, at=())
+    outside = ps.App("outside")
+    outside.files("views.csv", schema=VIEWS).to("out")
+    with pytest.raises(UsageError, match="CRASH_OUTSIDE"):
+        crash_job(outside, {}, at=())

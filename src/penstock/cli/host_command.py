@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -125,7 +125,6 @@ def _status(home: Path, *, json: bool) -> None:
             + ("" if view is None else f"; process {view.pid} did, and is gone"),
             hint="Start one with `penstock host`.",
         )
-    view = _with_runs(view, home)
     if json:
         write_json(_document(view))
         return
@@ -134,15 +133,6 @@ def _status(home: Path, *, json: bool) -> None:
         write_line(f"trouble: {view.trouble}")
     columns = ("job", "state", "since", "where", "run", "restarts", "failure")
     write_table(columns, [_row(job) for job in view.jobs])
-
-
-def _with_runs(view: HostView, home: Path) -> HostView:
-    """Give a host with the runs of its workers, which write them down themselves."""
-    from penstock.jobs.store import job_store  # noqa: PLC0415
-
-    runs = {(run.name, run.pid): run.id for run in job_store(home).jobs() if run.alive}
-    jobs = (replace(job, run=job.run or runs.get((job.name, job.pid), "")) for job in view.jobs)
-    return replace(view, jobs=tuple(jobs))
 
 
 def _document(view: HostView) -> dict[str, object]:

@@ -61,7 +61,7 @@ def view_lines(view: JobView) -> Iterator[str]:
         else:
             yield ""
     if view.run is not None:
-        yield from job_lines(view.run, view.progress)
+        yield from job_lines(view.run, view.progress, "job" if view.definition is None else "run")
     yield from _errors(view.errors if view.definition is not None else ())
     yield from _history(view.history)
 
@@ -111,9 +111,9 @@ def _history(events: Sequence[Event]) -> Iterator[str]:
         yield from _table(("at", "user", "what", ""), rows)
 
 
-def job_lines(job: Job, progress: Progress | None) -> Iterator[str]:
+def job_lines(job: Job, progress: Progress | None, word: str = "job") -> Iterator[str]:
     """Give a page about a run: what it is, what it is made of, and how far it has come."""
-    yield from _about(job)
+    yield from _about(job, word)
     yield ""
     yield from _table(
         ("element", "kind", "instances", "processes"),
@@ -129,8 +129,8 @@ def job_lines(job: Job, progress: Progress | None) -> Iterator[str]:
     yield from _progress(progress)
 
 
-def _about(job: Job) -> Iterator[str]:
-    yield f"job          {job.id}, of application {job.application}"
+def _about(job: Job, word: str) -> Iterator[str]:
+    yield f"{word}          {job.id}, of application {job.application}"
     yield f"state        {job.state}"
     if job.failure:
         yield f"failure      {job.failure.splitlines()[0]}"

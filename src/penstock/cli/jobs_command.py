@@ -61,7 +61,7 @@ def list_jobs(
     json: JsonOption = False,
 ) -> None:
     """List the jobs, and the runs of programs that are none, with state, lag and user."""
-    from penstock.jobs.view import view_document, views  # noqa: PLC0415
+    from penstock.jobs.view import WAITING, view_document, views  # noqa: PLC0415
 
     found = [
         view
@@ -72,6 +72,8 @@ def list_jobs(
         write_json([view_document(view) for view in found])
     elif found:
         _write(found)
+        if any(view.state == WAITING for view in found):
+            jobs_wish.tell_of_host(home_of(context))
     else:
         talk("there is no job; one begins with: penstock jobs submit FILE, or penstock run FILE")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from penstock.jobs.definitions import definition_store
@@ -16,12 +17,18 @@ from penstock.spark.stored_program import program_of
 
 def other_programs(home: Path, name: str) -> dict[str, Physical]:
     """Give the programs of all jobs but one."""
-    store = definition_store(home)
     return {
-        other.name: program_of(store.program(other.name, other.version))
-        for other in store.all()
+        other.name: _program(home, other.name, other.version, other.fingerprint)
+        for other in definition_store(home).all()
         if other.name != name
     }
+
+
+@lru_cache(maxsize=256)
+def _program(home: Path, name: str, version: int, fingerprint: str) -> Physical:
+    """Give the program of a version, which stays as it is; each of many jobs asks for all."""
+    del fingerprint
+    return program_of(definition_store(home).program(name, version))
 
 
 def writers_of(programs: Mapping[str, Physical]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from penstock.jobs.quiet import quiet, runs_on
 from penstock.jobs.stop import Mode, ask_to_stop
 from penstock.jobs.store import job_store
 from penstock.log.open import open_log
+from penstock.spark.batch_log import NEEDED, BatchLog, batch_topic
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PAUSE = 0.05
@@ -99,6 +100,8 @@ def remove(home: Path, name: str, *, keep_state: bool = False, seconds: float = 
             shutil.rmtree(place, ignore_errors=True)
     runs.forget_place(str(checkpoint))
     _forget_lag(home, name)
+    if not keep_state:
+        _forget_batches(home, name, checkpoint)
 
 
 def _forget_lag(home: Path, name: str) -> None:
@@ -106,6 +109,14 @@ def _forget_lag(home: Path, name: str) -> None:
     if (home / "log").exists():
         with contextlib.suppress(PenstockError), open_log(home) as log:
             log.delete_group(name)
+
+
+def _forget_batches(home: Path, name: str, checkpoint: Path) -> None:
+    """Remove what a job that recovers from the log alone has noted there."""
+    if (home / "log").exists():
+        with contextlib.suppress(PenstockError), open_log(home) as log:
+            BatchLog(log, batch_topic(name, checkpoint.name)).remove()
+            log.delete_group(f"{name}{NEEDED}")
 
 
 def _places(home: Path, name: str, checkpoint: Path) -> Iterator[Path]:

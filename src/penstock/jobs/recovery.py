@@ -136,7 +136,7 @@ def recovery_of(store: JobStore, checkpoint: str) -> RecoveryReport | None:
 
 def recovery_lines(report: RecoveryReport) -> Iterator[str]:
     """Tell a report as people read it."""
-    yield f"recovery     {report.kind}, after {report.after or 'its lead'} had died"
+    yield f"recovered    {report.kind}, after {report.after or 'its lead'} had died"
     half = f"batch {report.batch}" if report.batch >= 0 else "its first batch"
     yield f"             from {half}: {report.replayed} records read again"
     yield f"             lost {_bound(report.lost)}, doubled {_bound(report.duplicated)}"

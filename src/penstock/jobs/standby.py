@@ -7,9 +7,12 @@ apart by its name, and by a place of its own beside the job's checkpoint.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 from penstock.jobs.job import Job
 from penstock.jobs.run import Query
@@ -22,6 +25,9 @@ from penstock.spark.standby import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import STANDBY
 
 _NAME = f"/{STANDBY}"
+_LOOK = 1.0
+_CALM = 5
+"""How many looks in a row must find that it is followed: the other has its query by then."""
 
 
 def is_standby(name: str) -> bool:
@@ -47,7 +53,9 @@ def standby_of(home: Path, runnable: Runnable) -> Runnable:
 
     def begin(tell: Callable[[Progress], None]) -> Query:
         checkpoint = Path(runnable.describe().checkpoint)
-        return begin_active(home, checkpoint, None, runnable.settings, tell)
+        query = begin_active(home, checkpoint, None, runnable.settings, tell)
+        hand_back(query, os.getppid())
+        return query
 
     return Runnable(
         f"{runnable.name}{_NAME}",
@@ -57,6 +65,23 @@ def standby_of(home: Path, runnable: Runnable) -> Runnable:
         replace(runnable.settings, isolation="process"),
         outlives=True,
     )
+
+
+def hand_back(query: ActiveQuery, parent: int) -> Thread:
+    """Let a standby that leads for a host that is gone end, once the next host's run follows it."""
+
+    def watch() -> None:
+        calm = 0
+        while query.status == "running" and calm < _CALM:
+            time.sleep(_LOOK)
+            calm = calm + 1 if os.getppid() != parent and query.is_followed else 0
+        # One that has failed is to say so.
+        if calm == _CALM:
+            query.abandon()
+
+    thread = Thread(target=watch, name="hand back", daemon=True)
+    thread.start()
+    return thread
 
 
 def begin_active(

@@ -89,6 +89,13 @@ class JobStore:
         again = self._read(name)
         return replace(again, state="lost") if again.alive else again
 
+    def runs(self, name: str) -> tuple[Job, ...]:
+        """Give the jobs of a name, the latest last; those of others are not even read."""
+        stem = slug(name)
+        found = (self.job(item) for item in self._ids() if _numbered(stem, item))
+        own = (job for job in found if job.name == name)
+        return tuple(sorted(own, key=lambda job: (job.started_at, job.id)))
+
     def progress(self, name: str) -> Progress | None:
         """Give how far a job has come, or nothing before its first batch."""
         data = self._content(f"{name}{_PROGRESS}")

@@ -25,6 +25,7 @@ BUSY = "JOB_BUSY"
 """The code of a checkpoint that somebody else works on."""
 _LOOK = timedelta(seconds=1)
 """Between two tries while somebody else works on the job's checkpoint, or wants it quiet."""
+_LONGEST_LOOK = timedelta(seconds=30)
 
 
 class Supervisor(threading.Thread):
@@ -55,6 +56,7 @@ class Supervisor(threading.Thread):
         self._clock = clock
         self._ending = threading.Event()
         self._turn = threading.Lock()
+        self._looks = 0
         self._wait = wait or self._ending.wait
         self._changed = changed
         self._stays = stays
@@ -93,7 +95,8 @@ class Supervisor(threading.Thread):
     def _once(self) -> timedelta | None:
         """Run the job once; give how long to wait before the next time, if there is one."""
         began = self._clock.now()
-        self._become(state="starting", retry_at=None)
+        if self.view.state != "busy":
+            self._become(state="starting", retry_at=None)
         try:
             job = self._attempt(self.runnable, self._watch())
         except (Exception, SystemExit) as error:  # noqa: BLE001  # the policy decides
@@ -119,8 +122,7 @@ class Supervisor(threading.Thread):
         cause = cause_of(error)
         now = self._clock.now()
         if cause.reason == BUSY and self._stays:
-            self._become(state="busy", failure=cause.line, retry_at=now + _milliseconds(_LOOK))
-            return _LOOK
+            return self._busy(cause, now)
         verdict = self._restarts.failed(cause, timedelta(milliseconds=now - began))
         self._log(cause, verdict.why)
         if self._ending.is_set():
@@ -137,13 +139,25 @@ class Supervisor(threading.Thread):
         )
         return verdict.pause
 
+    def _busy(self, cause: Cause, now: int) -> timedelta:
+        """Wait for who works on the checkpoint; a worker takes seconds to find out, so longer."""
+        self._looks = self._looks + 1 if self.view.state == "busy" else 0
+        pause = min(_LOOK * 2**self._looks, _LONGEST_LOOK) if self.view.worker else _LOOK
+        self._become(state="busy", failure=cause.line, retry_at=now + _milliseconds(pause))
+        return pause
+
     def _watch(self) -> Watch:
         return Watch(
             ending=self._ending.is_set,
             restarts=self.view.restarts,
-            registered=lambda run, pid: self._become(run=run, pid=pid),
+            registered=self._registered,
             running=lambda: self._become(state="running"),
         )
+
+    def _registered(self, run: str, pid: int) -> None:
+        # Only a run that is written down has its checkpoint to itself.
+        state = "starting" if run else self.view.state
+        self._become(run=run, pid=pid, state=state, retry_at=None)
 
     def _log(self, cause: Cause, why: str) -> None:
         if self.view.run:

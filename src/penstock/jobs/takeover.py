@@ -140,6 +140,17 @@ def settle_takeover(subject: Subject) -> bool:
     return True
 
 
+def settle_before_run(subject: Subject) -> bool:
+    """Finish a takeover that was decided, for one who is about to run the job; whether one was.
+
+    Where the job is the new version already, whoever upgrades it may be cleaning up just now: that
+    is left to them, or to the next one who does.
+    """
+    upgrade = read_upgrade(subject.home, subject.name)
+    switched = upgrade is not None and subject.checkpoint == Path(upgrade.checkpoint)
+    return not switched and settle_takeover(subject)
+
+
 def abandon(home: Path, name: str) -> None:
     """Undo a rebuild that has not taken over: all that it made is removed."""
     upgrade = read_upgrade(home, name)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -32,6 +33,8 @@ STOP = "stop"
 EXIT_BUSY = 75
 """The exit status of a worker that found its job's checkpoint in use."""
 _LOOK = 0.1
+_LOOKS_A_READ = 5
+"""Looks at a worker for one at the record of its run."""
 _LONGEST_END = 60.0
 """Seconds after which a worker that was asked to end is killed: its batch is done again."""
 
@@ -65,19 +68,50 @@ class Workers:
         ):
             try:
                 watch.registered("", process.pid)
-                watch.running()
-                status = _awaited(process, watch)
+                status = self._awaited(process, name, watch)
             except BaseException:
                 process.kill()
                 raise
         return self._became(name, process.pid, status)
 
+    def _awaited(self, process: subprocess.Popen[bytes], name: str, watch: Watch) -> int:
+        """Wait until a worker has ended; tell when its run begins, ask it to end if it is to."""
+        deadline: float | None = None
+        looks = count()
+        runs = False
+        while True:
+            try:
+                return process.wait(_LOOK)
+            except subprocess.TimeoutExpired:
+                pass
+            if not runs and next(looks) % _LOOKS_A_READ == 0:
+                runs = self._told(name, process.pid, watch)
+            if deadline is None and watch.ending():
+                deadline = time.monotonic() + _LONGEST_END
+                _ask_to_stop(process)
+            elif deadline is not None and time.monotonic() >= deadline:
+                process.kill()
+
+    def _told(self, name: str, pid: int, watch: Watch) -> bool:
+        """Tell of a worker's run, once it is there; whether it runs."""
+        run = self._run(name, pid)
+        if run is None or not run.alive or run.state == "starting":
+            return False
+        watch.registered(run.id, pid)
+        watch.running()
+        return True
+
+    def _run(self, name: str, pid: int) -> Job | None:
+        """Give the run of a worker, which writes it down itself."""
+        # A process before it may have had its number.
+        mine = [run for run in self.store.runs(name) if run.pid == pid]
+        return mine[-1] if mine else None
+
     def _became(self, name: str, pid: int, status: int) -> Job:
         """Give the run of a worker that has ended as it should; raise what it has failed by."""
         if status == EXIT_BUSY:
             raise JobError("JOB_BUSY", f'job "{name}" is in use by another run or operation')
-        mine = [run for run in self.store.jobs() if run.pid == pid and run.name == name]
-        run = mine[-1] if mine else None
+        run = self._run(name, pid)
         if run is not None and run.state == "failed":
             cause = cause_told(run.failure)
             raise RunError("WORKER_FAILED", f"the worker stopped: {cause.line}")
@@ -89,21 +123,6 @@ class Workers:
             f'worker {pid} of job "{name}" {how}',
             hint=f'What it printed is in "{self.output(name)}".',
         )
-
-
-def _awaited(process: subprocess.Popen[bytes], watch: Watch) -> int:
-    """Wait until a worker has ended, and ask it to when it is to."""
-    deadline: float | None = None
-    while True:
-        try:
-            return process.wait(_LOOK)
-        except subprocess.TimeoutExpired:
-            pass
-        if deadline is None and watch.ending():
-            deadline = time.monotonic() + _LONGEST_END
-            _ask_to_stop(process)
-        elif deadline is not None and time.monotonic() >= deadline:
-            process.kill()
 
 
 def _ask_to_stop(process: subprocess.Popen[bytes]) -> None:

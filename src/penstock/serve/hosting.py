@@ -28,7 +28,7 @@ from penstock.jobs.said_settings import file_settings
 from penstock.jobs.standby import begin_active, is_standby, standbys
 from penstock.jobs.store import job_store
 from penstock.jobs.submit import job_program
-from penstock.jobs.takeover import settle_takeover
+from penstock.jobs.takeover import settle_before_run
 from penstock.jobs.worker import Workers, work
 from penstock.log.open import open_log
 from penstock.model.job_settings import JOB_SETTINGS
@@ -166,7 +166,7 @@ def definition_runnable(home: Path, definition: Definition, until: Until = "stop
 def _require_current(home: Path, definition: Definition) -> None:
     """Refuse a version that is over: an upgrade that was cut short is finished first."""
     job, name = DefinedJob(home, definition.name), definition.name
-    settled = settle_takeover(job)
+    settled = settle_before_run(job)
     if settled or job.definition.version != definition.version:
         raise JobError(
             "JOB_BUSY",

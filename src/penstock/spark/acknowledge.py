@@ -20,12 +20,10 @@ from penstock.log.record import TopicPartition
 from penstock.model.job_settings import JobSettings
 from penstock.model.physical import Physical
 from penstock.plan.needed import needed_for
-from penstock.spark.batch_log import BatchLog, Noted
+from penstock.spark.batch_log import NEEDED, BatchLog, Noted
 from penstock.spark.progress_file import Left
 from penstock.spark.upstream import Again, is_needless
 
-NEEDED = ".needed"
-"""What the name of the group ends with that says what a job needs."""
 _EVERY = 5.0
 _PLENTY = 64
 # The last batch may have to be given once more, and what it begins with is needed.
@@ -93,8 +91,8 @@ class Acknowledging:
         self._batches.append(noted)
         self._noted.append(noted)
 
-    def done(self, before: Left | None) -> None:
-        """Take that a batch is visible; `before` is what the one before it left."""
+    def done(self, left: Left, before: Left | None) -> None:
+        """Take that a batch is visible; `before` is what was known when it came to its end."""
         if self._batches is not None:
             self._forget()
         if monotonic() < self._due:
@@ -102,8 +100,9 @@ class Acknowledging:
         self._due = monotonic() + _EVERY
         if self._batches is not None:
             first = self._noted[0].start.offset.positions
-        elif self._trim and before is not None:
-            # Spark has finished the batch before, or this one would not run.
+        elif self._trim and before is not None and before.batch < left.batch:
+            # Spark has finished the batch before, or this one would not run; one that is run again
+            # finds what it left itself.
             first = before.at.positions
         else:
             return

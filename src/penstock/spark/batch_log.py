@@ -21,6 +21,8 @@ from penstock.spark.progress_file import BEFORE_ALL, Left, Start, start_document
 
 _OTHERS = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 240
+NEEDED = ".needed"
+"""What the name of the group ends with that says what a job needs."""
 
 
 @dataclass(frozen=True, slots=True)

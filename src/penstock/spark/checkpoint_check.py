@@ -9,9 +9,10 @@ anything of it may be visible, and the states before it are still there. All els
 from __future__ import annotations
 
 import json
+from uuid import UUID, uuid4
 
 from penstock.errors import StateError
-from penstock.spark.job_files import CURRENT, JobFiles
+from penstock.spark.job_files import CURRENT, JobFiles, write_durably
 from penstock.spark.progress_file import read_left
 from penstock.spark.spark_log import forget_entry, offset_of, write_commit
 
@@ -40,6 +41,7 @@ def require_files(files: JobFiles) -> None:
 def mend_logs(files: JobFiles) -> None:
     """Take out entries that are damaged and not needed; refuse a checkpoint that needs them."""
     require_files(files)
+    _mend_id(files)
     begun, done = files.begun, files.committed
     if done >= 0 and not _is_commit(files, done):
         if begun > done:
@@ -51,6 +53,16 @@ def mend_logs(files: JobFiles) -> None:
         if number >= 0 and not _is_offset(files, number):
             _mend_offset(files, number)
             return
+
+
+def _mend_id(files: JobFiles) -> None:
+    """Give the query a new id, on which nothing depends, where its own is damaged or gone."""
+    path = files.spark / "metadata"
+    try:
+        UUID(json.loads(path.read_text(encoding="utf-8"))["id"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        if files.begun >= 0:
+            write_durably(path, json.dumps({"id": str(uuid4())}).encode())
 
 
 def _mend_offset(files: JobFiles, number: int) -> None:

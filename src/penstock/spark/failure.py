@@ -18,7 +18,9 @@ _TRACEBACK = "Traceback (most recent call last):"
 _NO_READER = "UnboundLocalError: cannot access local variable 'reader'"
 _JAVA_RAISED = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(?P<text>.+)$")
 _SQL_STATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
-_CAUSED = re.compile(r"^(?:Caused by)?:? ?(?:[\w.$]+(?:Exception|Error): )+")
+_CAUSED = re.compile(
+    r"^(?:An error occurred while calling \S+)?(?:Caused by)?:? ?(?:[\w.$]+(?:Exception|Error): )+"
+)
 _DEEPEST = 20
 _LONGEST = 300
 _FULL = re.compile(r"(?P<said>No space left on device|Disk quota exceeded)")
@@ -32,7 +34,7 @@ _BROKEN = re.compile(
     r"|ZipException|Corruption: |java\.io\.EOFException|\[FAILED_READ_FILE"
     r"|batch -?\d+ doesn't exist|Error reading streaming state file"
     r"|does not exist: .*/(?:spark|state)/|InvalidProtocolBuffer|FileAlreadyExistsException"
-    r"|Malformed streaming|delta file .* does not exist"
+    r"|Json(?:EOF|Parse)Exception|MappingException|Malformed streaming|delta file .* does not exist"
 )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from crc32c import crc32c
 
 from penstock.errors import StateError
+from penstock.log.embedded.refusals import coded_storage_errors
 
 CURRENT = "current.json"
 _LEAD = "lead.json"
@@ -171,15 +172,25 @@ def _broken(path: Path, why: str) -> StateError:
 
 def write_durably(path: Path, content: bytes) -> None:
     """Replace a file at one instant; when this returns it is on disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with fresh.open("wb") as file:
+    with coded_storage_errors(f'writing "{path}"'):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            _written(fresh, content)
+        except OSError:
+            # What a full disk has of it is room for others.
+            fresh.unlink(missing_ok=True)
+            raise
+        fresh.replace(path)
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _written(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    fresh.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)

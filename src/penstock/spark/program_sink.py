@@ -89,7 +89,7 @@ class ProgramSink:
         write_left(self.options.files.progress, left)
         self.publish(packets, batch.clock, self.first + number)
         commit_lag(log, self.physical, left, before)
-        self.acknowledging.done(before)
+        self.acknowledging.done(left, before)
         self.notify(left)
 
     def publish(self, packets: Sequence[Packet], clock: int, number: int) -> None:

@@ -22,6 +22,7 @@ from penstock.spark.admission import BatchLimits
 from penstock.spark.chains import Chains
 from penstock.spark.checkpoint_check import mend_logs
 from penstock.spark.cores import available_cores
+from penstock.spark.failure import run_error
 from penstock.spark.file_clock import FileClock
 from penstock.spark.give_up import prepare_files
 from penstock.spark.handle import codecs_of
@@ -160,7 +161,7 @@ def _started(
         session.conf.set(name, value)
     if options.recovery == "active":
         # A standby reads the plans of batches that it is behind; one that starts is some behind.
-        session.conf.set("spark.sql.streaming.minBatchesToRetain", "200")
+        session.conf.set("spark.sql.streaming.minBatchesToRetain", "100")
     session.conf.set("spark.sql.shuffle.partitions", str(physical.settings.parallelism))
     session.dataSource.register(parts.format)
     writer = (
@@ -176,7 +177,11 @@ def _started(
         writer = writer.trigger(
             processingTime=f"{round(1000 * how.batch_every.total_seconds())} ms"
         )
-    return ProgramQuery(writer.start(), physical, options)
+    try:
+        query = writer.start()
+    except Exception as error:
+        raise run_error(error) from error
+    return ProgramQuery(query, physical, options)
 
 
 def stages(

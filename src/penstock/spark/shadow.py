@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from penstock.connect.results import drop_tables, stored_tables
+from penstock.errors import GroupError, TopicError
 from penstock.log.port import Log
 from penstock.log.record import TopicPartition
 from penstock.log.topic import Topic
@@ -62,11 +64,14 @@ def drop_shadows(log: Log, physical: Physical, mark: str) -> None:
     known = set(log.topics())
     for topic in _topics(physical):
         if shadow_name(topic, mark) in known:
-            log.delete_topic(shadow_name(topic, mark))
+            # Another may clean up as well: what is gone is gone.
+            with contextlib.suppress(TopicError):
+                log.delete_topic(shadow_name(topic, mark))
     drop_tables(stored_tables(shadowed(physical, mark)).values())
     group = shadow_name(physical.name, mark)
     if group in log.groups():
-        log.delete_group(group)
+        with contextlib.suppress(GroupError):
+            log.delete_group(group)
 
 
 def output_at(physical: Physical, place: str) -> Output | None:

@@ -104,8 +104,9 @@ def _started(
         checkpoint=station.sides.checkpoint,
         session=given.session,
         clock=given.clock,
-        # Whatever a crash may cost: with a standby it costs nothing.
-        how=replace(given.how, guarantee="exactly-once"),
+        # Whatever a crash may cost: with a standby it costs nothing. The log keeps what the
+        # other side may still have to read.
+        how=replace(given.how, guarantee="exactly-once", trim=False),
         limits=given.limits,
         on_progress=given.on_progress,
         parts=Parts(StandbyFormat, sink=partial(_sink, station), files=partial(_files, files)),
@@ -145,6 +146,11 @@ class ActiveQuery:
     def leads(self) -> bool:
         """Whether its results are the ones that are published."""
         return self._station.leads
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether it leads, and has a standby that has come as far."""
+        return self._station.is_followed
 
     @property
     def takeover(self) -> Takeover | None:

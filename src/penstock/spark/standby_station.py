@@ -143,6 +143,14 @@ class Station:
             self._leads.wait(_LOOK_EVERY)
         return True
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether it leads, and somebody on the other side has come as far."""
+        across = other(self.side)
+        if not self.leads or self._is_unheld(_side_lock(across)):
+            return False
+        return self.sides.files(across).committed >= self.sides.files(self.side).committed - 1
+
     def rest(self) -> None:
         """Say that the job is to rest, so that nobody takes over."""
         if self.leads and self.sides.lead.term == self._term:
@@ -213,7 +221,10 @@ class Station:
         self.on_takeover(self.takeover)
 
     def _is_free(self, term: int) -> bool:
-        lock = self.sides.lead_lock(term)
+        return self._is_unheld(f"lead-{term}")
+
+    def _is_unheld(self, name: str) -> bool:
+        lock = self.sides.lock(name)
         try:
             return lock.acquire(0)
         finally:
@@ -239,7 +250,7 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
         else:
             leading.close()
             side, locks = other(lead.side), []
-        own = sides.lock(f"side-{side or 'own'}")
+        own = sides.lock(_side_lock(side))
         if not own.acquire(0):
             for lock in locks:
                 lock.close()
@@ -250,3 +261,8 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
                 hint="A job has one lead and one standby; see them with `penstock jobs list`.",
             )
         return Station(sides, side, lead, [*locks, own])
+
+
+def _side_lock(side: str) -> str:
+    """Give the name of the lock of who works on a side."""
+    return f"side-{side or 'own'}"

@@ -135,18 +135,25 @@ class Sharing:
             physical = merge(group.name, programs) if programs else Physical(group.name, (), (), ())
             return new_job(physical, application="sql", checkpoint=str(checkpoint))
 
+        def hold_all(hold: ExitStack, names: Sequence[str]) -> None:
+            for name in names:
+                if not hold.enter_context(taken(self._home, name, "spark")):
+                    raise busy(name)
+
         def begin(tell: Callable[[Progress], None]) -> Query:
             with ExitStack() as hold:
                 # Some may have left since this was asked for.
                 now = next((one for one in read_groups(self._home) if one.name == group.name), None)
                 if now is None:
                     raise busy(group.name)
-                for name in (now.name, *now.members):
-                    if not hold.enter_context(taken(self._home, name, "spark")):
-                        raise busy(name)
+                staying_names = [now.name, *(name for name in now.members if name in programs)]
+                hold_all(hold, staying_names)
                 session = configured_session()
                 if list(programs) != list(now.members):
-                    let_leave(self._home, now, programs, self._goes_on, session)
+                    # Who leaves is held only until it has what it knows.
+                    with ExitStack() as leaving:
+                        hold_all(leaving, [name for name in now.members if name not in programs])
+                        let_leave(self._home, now, programs, self._goes_on, session)
                 begun_query = start(
                     merged(),
                     home=self._home,

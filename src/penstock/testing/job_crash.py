@@ -156,9 +156,9 @@ def _fail(run: CrashRun, steps: Sequence[str], chosen: CrashOptions) -> Failed:
             if len(met) % together:
                 arm_next()
         else:
-            missed = steps[len(met) : len(met) + 1]
             disarm(run.home)
-            return Failed(tuple(met), tuple(missed))
+            # One that was armed from the start to the end was not there to be reached.
+            return Failed(tuple(met), () if met else (steps[0],))
 
 
 def _kill(calm: CrashRun, wanted: Written, how_often: tuple[int, int], chosen: CrashOptions) -> int:

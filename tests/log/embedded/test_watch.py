@@ -53,6 +53,29 @@ def test_where_the_events_are_used_up_files_are_looked_at(
     assert found.wait(30)
 
 
+def test_a_look_comes_less_often_after_a_long_silence_and_at_once_after_a_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, slept, seen = [0.0], list[float](), ["a"]
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    found = PollingWatch(lambda: seen[0])
+    assert not found.wait(1)
+    assert max(slept) <= 0.02
+    for _ in range(4):
+        assert not found.wait(30)
+    assert slept[-2] == 0.5
+    seen[0] = "b"
+    assert found.wait(30)
+    slept.clear()
+    assert not found.wait(0.1)
+    assert max(slept) <= 0.02
+
+
 @linux
 def test_another_error_is_not_hidden(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
