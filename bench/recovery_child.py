@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import cast
 
 import numpy as np
@@ -57,10 +60,18 @@ def main() -> None:
             return begin_active(home, checkpoint, given, how, tell)
         return start(physical, home=home, checkpoint=checkpoint, how=how, on_progress=tell)
 
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     job = new_job(physical, checkpoint=str(checkpoint))
     if role == "standby":
         job = replace(job, name=f"{job.name}/standby", checkpoint=str(checkpoint / "standby"))
     run_job(begin, job_store(home), job, how=how)
+
+
+def _end_with(parent: int) -> None:
+    """End when the bench does, however that ends."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":

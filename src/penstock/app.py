@@ -227,7 +227,10 @@ class App(Described):
         is refused. One that is `paused` waits until it is resumed.
         """
         from penstock.jobs.submit import Submission, submit  # noqa: PLC0415
+        from penstock.plan.user_code import own_directory  # noqa: PLC0415
 
+        if self.source:
+            own_directory(Path(self.source).parent)
         physical = self.physical(settings)
         submission = Submission(
             name=name,

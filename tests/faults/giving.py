@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 STEPS = (
     "offsets written",
     "level 0 done",
-    "progress not yet written",
     "progress written",
     "after append",
     "after decide",

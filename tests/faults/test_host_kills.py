@@ -42,6 +42,8 @@ def test_jobs_of_a_host_killed_200_times_write_what_they_would_have_written(
 def kill_and_compare(folder: Path, monkeypatch: pytest.MonkeyPatch, *, kills: int) -> None:
     # What a killed Spark leaves behind goes with the test.
     monkeypatch.setenv("TMPDIR", str(folder))
+    # Each JVM lives for seconds: what it would compile for a long run is of no use.
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     jobs = HostJobs(folder / "home")
     jobs.submit()
     dice = random.Random(kills)

@@ -16,8 +16,8 @@ from tests.faults.pane_run import JOBS, SETTINGS
 
 pytestmark = [pytest.mark.spark, pytest.mark.kill]
 
-MOMENTS = (timedelta(0), timedelta(seconds=1.2))
-BATCHES_A_KILL = 5
+MOMENTS = (timedelta(0), timedelta(seconds=1))
+BATCHES_A_KILL = 4
 
 
 @pytest.mark.timeout(600)

@@ -87,5 +87,5 @@ def test_a_query_that_has_read_all_is_not_run_again(
         told(session, "INSERT INTO orders VALUES ('a', 'x', 1);")
         queries = list(session.definitions().queries.values())
         catch_up(tmp_path, queries)
-        monkeypatch.setattr("penstock.sql.running._run_of", None)
+        monkeypatch.setattr("penstock.sql.running.run_of", None)
         catch_up(tmp_path, queries)

@@ -1,8 +1,9 @@
 """What stands for the user's own code in a fingerprint.
 
-A function counts by its module, its name, its text without comments and layout, and what it
-holds. Where its text cannot be found, as of one typed at a prompt, its bytecode counts, which
-another version of Python may write differently.
+A function counts by its module, its name, its text without comments and layout, what it holds,
+and the functions and constants it uses of its own file and of the modules beside it. Where its text
+cannot be found, as of one typed at a prompt, its bytecode counts, which another version of Python
+may write differently.
 """
 
 from __future__ import annotations
@@ -11,13 +12,38 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 from collections.abc import Iterator
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 
 from penstock.plan.token import Token, token
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Constant = bool | int | float | str | bytes | Decimal | date | time | timedelta
+_own_places: set[Path] = set()
+
+
+def own_directory(directory: Path) -> None:
+    """Take the modules below a directory for the user's own: a program holds what it uses of them.
+
+    All others, as those of packages that are installed, count by their names.
+    """
+    _own_places.add(directory.resolve())
+
+
+def own_modules() -> tuple[ModuleType, ...]:
+    """Give the modules that were imported from the user's own directories."""
+    return tuple(module for module in (*sys.modules.values(),) if _is_own(module))
+
+
+def _is_own(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if not _own_places or file is None or "site-packages" in file:
+        return False
+    return any(place in Path(file).resolve().parents for place in _own_places)
 
 
 def by_name(value: object) -> Token:
@@ -26,18 +52,18 @@ def by_name(value: object) -> Token:
     return ("user", _module(known), str(getattr(known, "__qualname__", "")))
 
 
-def by_text(value: object) -> Token:
+def by_text(value: object, seen: frozenset[int] = frozenset()) -> Token:
     """Stand for a function by its name and text; for an object by its class and what it holds."""
     if isinstance(value, functools.partial):
-        return ("partial", by_text(value.func), token((value.args, value.keywords), by_name))
+        return ("partial", by_text(value.func, seen), token((value.args, value.keywords), by_name))
     function = inspect.unwrap(value) if callable(value) else value
     function = getattr(function, "__func__", function)
     if isinstance(function, FunctionType):
-        return (*by_name(function), _text_of_code(function.__code__), *_held(function))
+        return (*by_name(function), *_text_of_function(function, seen), *_held(function))
     if isinstance(value, type):
-        return (*by_name(value), *_text_of_class(value))
+        return (*by_name(value), *_text_of_class(value, seen))
     held = token(dict(getattr(value, "__dict__", {})), by_name)
-    return (*by_name(value), *_text_of_class(type(value)), held)
+    return (*by_name(value), *_text_of_class(type(value), seen), held)
 
 
 def look_again() -> None:
@@ -71,15 +97,20 @@ def _compiled(function: FunctionType, seen: frozenset[int]) -> Token:
     code = function.__code__
     if id(code) in seen:
         return by_name(function)
-    below = seen | {id(code)}
+    below, own = seen | {id(code)}, _own_names(function)
 
     def used(value: object) -> Token:
-        own = isinstance(value, FunctionType) and value.__module__ == function.__module__
-        return by_bytecode(value, below) if own else by_name(value)
+        is_own = isinstance(value, FunctionType) and value.__module__ in own
+        return by_bytecode(value, below) if is_own else by_name(value)
 
     known = function.__globals__
     names = sorted({name for name in _names(code) if name in known})
     return (_bytecode(code), *((name, token(known[name], used)) for name in names))
+
+
+def _own_names(function: FunctionType) -> frozenset[str]:
+    """Give the modules that count with a function: its own, and those beside it."""
+    return frozenset({function.__module__, *(module.__name__ for module in own_modules())})
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -111,11 +142,26 @@ def _held(function: FunctionType) -> Iterator[Token]:
             yield (name,)
 
 
-def _text_of_class(kind: type) -> Iterator[Token]:
+def _text_of_class(kind: type, seen: frozenset[int]) -> Iterator[Token]:
     for name, member in sorted(vars(kind).items()):
         function = getattr(member, "__func__", member)
         if isinstance(function, FunctionType):
-            yield (name, _text_of_code(function.__code__))
+            yield (name, *_text_of_function(function, seen))
+
+
+def _text_of_function(function: FunctionType, seen: frozenset[int]) -> Iterator[object]:
+    """Give a function's text, and what it uses of its own file and of the modules beside it."""
+    code = function.__code__
+    if id(code) in seen:
+        return
+    yield _text_of_code(code)
+    own, known = _own_names(function), function.__globals__
+    for name in sorted({name for name in _names(code) if name in known}):
+        value = known[name]
+        if isinstance(value, FunctionType | type) and value.__module__ in own:
+            yield (name, by_text(value, seen | {id(code)}))
+        elif isinstance(value, _Constant):
+            yield (name, token(value, by_name))
 
 
 def _text_of_code(code: CodeType) -> str:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError, UsageError, did_you_mean
-from penstock.plan.user_code import look_again
+from penstock.plan.user_code import look_again, own_directory
 
 if TYPE_CHECKING:
     from penstock.app import App
@@ -63,6 +63,7 @@ def _run(file: Path) -> ModuleType:
             hint="Give the path of a file that ends in .py.",
         )
     look_again()
+    own_directory(file.resolve().parent)
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(file.resolve().parent))
     before = sys.modules.get(spec.name)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 from pyspark import cloudpickle
 
 from penstock.errors import StateError
 from penstock.kernel.program import Program
 from penstock.model.physical import Physical
+from penstock.plan.user_code import own_modules
 from penstock.spark.job_files import JobFiles, write_durably
 from penstock.spark.state_codec import StateCodec
 
@@ -19,11 +23,27 @@ from penstock.spark.state_codec import StateCodec
 def program_bytes(physical: Physical) -> bytes:
     """Give a program as bytes that any process of this machine can make it from again.
 
-    The functions of the user's file are in them; modules that it imports are found by name.
+    The functions of the user's file and of the modules beside it are in them; other modules are
+    found by name.
     """
     # Whoever loads it must find the user's modules where this process found them.
     places = [str(Path(place).absolute()) for place in sys.path]
-    return cloudpickle.dumps((places, cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call, no-any-return]
+    with _by_value(own_modules()):
+        return cloudpickle.dumps((places, cloudpickle.dumps(physical)))  # type: ignore[no-untyped-call, no-any-return]
+
+
+@contextmanager
+def _by_value(modules: Sequence[ModuleType]) -> Iterator[None]:
+    """Let what is pickled hold the functions of modules, not their names."""
+    known = cloudpickle.list_registry_pickle_by_value()  # type: ignore[no-untyped-call]
+    fresh = [module for module in modules if module.__name__ not in known]
+    for module in fresh:
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        for module in fresh:
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 def program_of(data: bytes) -> Physical:
