@@ -98,7 +98,8 @@ class _Trial:
         """Whether the standby has come to where its lead is."""
         sides = Sides(self.home / "job")
         done = sides.files(STANDBY).committed
-        return 0 <= sides.files(OWN).committed <= done + 1
+        # The copy it begins with is as far as its lead was; then it has batches of its own.
+        return 0 < done and sides.files(OWN).committed <= done + 1
 
     def _reported(self) -> bool:
         report = recovery_of(job_store(self.home), str(self.home / "job"))
