@@ -5,15 +5,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
+import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import IO
 
 _PREFIX = "penstock-spark-"
 _OWNER = "owner"
-_HELD: list[IO[bytes]] = []
-"""Open for as long as this process lives: the system lets go of their locks then."""
 
 
 def new_scratch(parent: Path | None = None) -> Path:
@@ -23,9 +21,8 @@ def new_scratch(parent: Path | None = None) -> Path:
     scratch = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     fresh = scratch / f"{_OWNER}.new"
-    file = fresh.open("wb")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    _HELD.append(file)
+    # Open for as long as this process lives: the system lets go of the lock then.
+    fcntl.flock(os.open(fresh, os.O_CREAT | os.O_WRONLY), fcntl.LOCK_EX)
     # Locked before it has its name: nobody finds it free while this process lives.
     fresh.rename(scratch / _OWNER)
     return scratch
