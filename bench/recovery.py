@@ -26,7 +26,7 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.topic import TopicConfig
 from penstock.model.job_settings import Recovery
-from penstock.spark.standby_files import OWN, STANDBY, Sides
+from penstock.spark.standby_files import OWN, Sides
 
 _MODES: tuple[Recovery, ...] = ("passive", "upstream", "active")
 _LABELS = {
@@ -96,10 +96,9 @@ class _Trial:
 
     def _followed(self) -> bool:
         """Whether the standby has come to where its lead is."""
-        sides = Sides(self.home / "job")
-        done = sides.files(STANDBY).committed
-        # The copy it begins with is as far as its lead was; then it has batches of its own.
-        return 0 < done and sides.files(OWN).committed <= done + 1
+        progress = job_store(self.home).progress("counting-standby-1")
+        done = -1 if progress is None else progress.batch
+        return done > 0 and Sides(self.home / "job").files(OWN).committed <= done + 1
 
     def _reported(self) -> bool:
         report = recovery_of(job_store(self.home), str(self.home / "job"))
