@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-import psutil
 from typing_extensions import override
 
 import penstock as ps
 from bench.measure import percentile
+from bench.process_memory import flat_memory, held_memory
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
 from bench.windowed import EVENTS, event_rows
-from bench.workload import MIB
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
@@ -71,8 +70,8 @@ def run(scale: Scale) -> Result:
         scale=scale.name,
         sizes={"rows": rows},
         measures=(
-            *_flat("driver and workers", [python for python, _ in samples]),
-            *_flat("JVM", [java for _, java in samples]),
+            *flat_memory("driver and workers", [python for python, _ in samples], _FLAT),
+            *flat_memory("JVM", [java for _, java in samples], _FLAT),
             Measure(
                 label="rows lost",
                 unit="rows",
@@ -104,7 +103,7 @@ def _overloaded(home: Path, rows: int) -> tuple[list[tuple[float, float]], int]:
             home=home,
             checkpoint=home / "checkpoint",
             how=JobSettings(batch_rows=100_000),
-            on_progress=lambda _: samples.append(_memory()),
+            on_progress=lambda _: samples.append(held_memory()),
             parts=Parts(sink=_SlowSink),
         )
         feeder.join()
@@ -169,33 +168,3 @@ def _count(log: EmbeddedLog, topic: str) -> int:
             count += chunk.rows.num_rows
             offset = chunk.next_offset
     return count
-
-
-def _flat(name: str, samples: list[float]) -> list[Measure]:
-    third = max(1, len(samples) // 3)
-    before, last = max(samples[third : 2 * third] or samples), max(samples[-third:])
-    return [
-        Measure(label=f"memory of {name}, the most", unit="MiB", ours=(max(samples),)),
-        Measure(
-            label=f"memory of {name}, last third to the one before",
-            unit="times",
-            ours=(last / before,),
-            lower_is_better=True,
-            target=Target("at most", _FLAT),
-        ),
-    ]
-
-
-def _memory() -> tuple[float, float]:
-    root = psutil.Process()
-    python, java = 0.0, 0.0
-    for process in (root, *root.children(recursive=True)):
-        try:
-            held = process.memory_full_info().pss / MIB
-            if "java" in process.name():
-                java += held
-            else:
-                python += held
-        except psutil.NoSuchProcess:
-            continue
-    return python, java

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import psutil
-
 import penstock as ps
-from bench.result import Measure, Result, Target
+from bench.process_memory import flat_memory, held_memory
+from bench.result import Result
 from bench.scale import Scale
 from bench.windowed import EVENTS, event_rows
 from bench.workload import MIB
@@ -42,7 +41,7 @@ def run(scale: Scale) -> Result:
     measures = [
         item
         for place, name in enumerate(names)
-        for item in _measures(name, [sample[place] for sample in samples])
+        for item in flat_memory(name, [sample[place] for sample in samples], _FLAT)
     ]
     return Result(
         name="endurance",
@@ -71,40 +70,10 @@ def _samples(home: Path, batches: int, rows: int) -> list[tuple[float, float, fl
                 for half in (2 * number, 2 * number + 1):
                     log.append("events", 0, event_rows(rows // 2, half))
                 query.spark.processAllAvailable()
-                found.append((*_memory(), _size(home / "checkpoint")))
+                found.append((*held_memory(), _size(home / "checkpoint")))
         finally:
             query.stop()
     return found
-
-
-def _measures(name: str, samples: list[float]) -> list[Measure]:
-    third = len(samples) // 3
-    before, last = max(samples[third : 2 * third]), max(samples[2 * third :])
-    return [
-        Measure(label=f"{name}, the most", unit="MiB", ours=(max(samples),), lower_is_better=True),
-        Measure(
-            label=f"{name}, last third to the one before",
-            unit="times",
-            ours=(last / before,),
-            lower_is_better=True,
-            target=Target("at most", _FLAT),
-        ),
-    ]
-
-
-def _memory() -> tuple[float, float]:
-    root = psutil.Process()
-    python, java = 0.0, 0.0
-    for process in (root, *root.children(recursive=True)):
-        try:
-            held = process.memory_full_info().pss / MIB
-            if "java" in process.name():
-                java += held
-            else:
-                python += held
-        except psutil.NoSuchProcess:
-            continue
-    return python, java
 
 
 def _size(folder: Path) -> float:
