@@ -11,7 +11,7 @@ from pathlib import Path
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
 from penstock.spark.session import spark_session
-from penstock.spark.standby import ActiveOptions, start_active
+from penstock.spark.standby.pair import ActiveOptions, start_active
 from tests.spark.programs import chained
 
 

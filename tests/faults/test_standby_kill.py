@@ -27,7 +27,7 @@ from penstock.log.open import open_log
 from penstock.model.job_settings import JobSettings
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
-from penstock.spark.standby import ActiveOptions, ActiveQuery, start_active
+from penstock.spark.standby.pair import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import STANDBY, Sides
 from tests.spark.programs import Jobs, append, chained, driven, folded, rows, stored_rows
 

@@ -21,7 +21,7 @@ from penstock.model.job_settings import JobSettings
 from penstock.serve.hosting import Jobs, definition_runnable
 
 if TYPE_CHECKING:
-    from penstock.spark.standby import ActiveQuery
+    from penstock.spark.standby.pair import ActiveQuery
 
 ACTIVE = JobSettings(recovery="active", isolation="shared")
 

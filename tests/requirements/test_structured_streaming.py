@@ -18,7 +18,7 @@ from penstock.schema.registry.open import open_schemas
 from penstock.schema.schema import Field, Schema
 from penstock.schema.serde import writing_serde
 from penstock.schema.types import INT64, STRING, struct_of
-from penstock.spark.kafka_options import kafka_source_options
+from penstock.spark.kafka.options import kafka_source_options
 from penstock.spark.session import spark_session
 
 pytestmark = pytest.mark.spark

@@ -18,9 +18,9 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.pressure import lag_of
 from penstock.model.physical import Settings
-from penstock.spark import planner_ask
-from penstock.spark.joint_query_files import Group, begun, group_with, read_groups, write_group
-from penstock.spark.planners import Planners
+from penstock.spark.joint.files import Group, begun, group_with, read_groups, write_group
+from penstock.spark.planner import ask as planner_ask
+from penstock.spark.planner.forking import Planners
 from penstock.spark.session import planner_server
 from penstock.sql.query_job import query_runnable
 from penstock.sql.query_place import checkpoint_of, taken

@@ -20,7 +20,13 @@ from penstock.plan.planner import plan
 from penstock.spark.file_clock import FileClock
 from penstock.spark.job_files import write_json
 from penstock.spark.rescale import rescale
-from penstock.spark.savepoint import keep_savepoints, read_savepoint, restore, save, savepoints
+from penstock.spark.savepoint import (
+    keep_savepoints,
+    read_savepoint,
+    restore,
+    save,
+    savepoints,
+)
 from tests.spark.faulty import arm
 from tests.spark.faulty_program import FAULTY
 from tests.spark.programs import (

@@ -15,7 +15,7 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
 from penstock.spark.job_files import current_files
-from penstock.spark.standby import ActiveOptions, ActiveQuery, start_active
+from penstock.spark.standby.pair import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import OWN, STANDBY, Lead, Sides
 from tests.spark.programs import (
     Jobs,

@@ -19,7 +19,10 @@ from penstock.spark.half_done import half_done, records_from_start
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Start, write_start
-from penstock.spark.standby import start_active
+from penstock.spark.standby.pair import start_active
+from penstock.spark.standby.seed import is_wanted, seed_wanted, want_seed
+from penstock.spark.standby.source import StandbyReader
+from penstock.spark.standby.station import Station, join
 from penstock.spark.standby_files import (
     OWN,
     STANDBY,
@@ -29,9 +32,6 @@ from penstock.spark.standby_files import (
     require_no_lead,
     write_pair,
 )
-from penstock.spark.standby_seed import is_wanted, seed_wanted, want_seed
-from penstock.spark.standby_source import StandbyReader
-from penstock.spark.standby_station import Station, join
 
 SOON = timedelta(seconds=0.1)
 
@@ -223,7 +223,7 @@ def test_a_standby_follows_the_plan_of_its_lead_and_is_refused_where_that_is_gon
 def test_one_without_a_program_needs_somebody_to_follow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.spark.standby._PATIENCE", 0.0)
+    monkeypatch.setattr("penstock.spark.standby.pair._PATIENCE", 0.0)
     with pytest.raises(RunError, match="STANDBY_NO_LEAD"):
         start_active(None, home=tmp_path, checkpoint=tmp_path / "job")
 

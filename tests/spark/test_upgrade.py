@@ -29,7 +29,7 @@ from penstock.plan.planner import plan
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT64, STRING
 from penstock.serve.hosting import definition_runnable
-from penstock.spark.shadow_run import SparkEngine
+from penstock.spark.shadow.run import SparkEngine
 from tests.jobs.test_takeover import Killed, killed_at
 from tests.jobs.upgrades import Shop, shop, totals
 

@@ -103,7 +103,7 @@ def rebuild_of(seconds: float, *, replaces: bool = False, what: str = "upgraded"
 
 def spark_engine(home: Path) -> Engine:
     """Give what runs versions: Spark starts when one is run."""
-    from penstock.spark.shadow_run import SparkEngine  # noqa: PLC0415
+    from penstock.spark.shadow.run import SparkEngine  # noqa: PLC0415
 
     return SparkEngine(home.absolute())
 

@@ -21,7 +21,7 @@ from penstock.model.job_settings import JobSettings
 from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.spark.configured import configured_session
-from penstock.spark.standby import ActiveOptions, ActiveQuery, start_active
+from penstock.spark.standby.pair import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import STANDBY
 
 _NAME = f"/{STANDBY}"

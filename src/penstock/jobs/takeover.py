@@ -33,8 +33,8 @@ from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.plan.fingerprint import fingerprint
 from penstock.spark.retired import retire
-from penstock.spark.shadow import begun_at, drop_shadows, make_shadows, shadowed
-from penstock.spark.shadow_takeover import Takeover, is_taken_over, take_over
+from penstock.spark.shadow.takeover import Takeover, is_taken_over, take_over
+from penstock.spark.shadow.version import begun_at, drop_shadows, make_shadows, shadowed
 
 _ROUNDS = 10
 _SOON = 5.0

@@ -13,7 +13,7 @@ from penstock.log.open import open_log
 from penstock.project.plan_queries import QueryChange, version_engine
 from penstock.project.sql_query import SqlQuery
 from penstock.spark.retired import retire, successor_of
-from penstock.spark.shadow import drop_shadows
+from penstock.spark.shadow.version import drop_shadows
 from penstock.sql.query_place import engine_of
 from penstock.sql.running import physical_of
 from penstock.sql.session import SqlSession

@@ -16,8 +16,8 @@ from penstock.log.open import open_log
 from penstock.model.physical import Physical
 from penstock.plan.verdict import Circumstances, Verdict, Version, verdict
 from penstock.project.change import Change, Does
-from penstock.spark.joint_query_files import begun, read_groups
-from penstock.spark.shadow_run import SparkEngine
+from penstock.spark.joint.files import begun, read_groups
+from penstock.spark.shadow.run import SparkEngine
 from penstock.sql.definitions import Definitions, copied, named, with_settings
 from penstock.sql.project import Step, steps_to
 from penstock.sql.query_place import checkpoint_of, engine_of

@@ -21,7 +21,7 @@ from penstock.project.change import Change
 from penstock.project.plan_jobs import Around, plan_jobs
 from penstock.project.plan_queries import QueryChange, plan_queries
 from penstock.project.python_jobs import python_jobs
-from penstock.spark.shadow_run import SparkEngine
+from penstock.spark.shadow.run import SparkEngine
 from penstock.sql.session import SqlSession
 
 

@@ -23,9 +23,9 @@ from penstock.spark.dead_session import discard_dead, is_dead
 from penstock.spark.format import PenstockFormat
 from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
-from penstock.spark.kafka_format import KafkaFormat
-from penstock.spark.kafka_session import KafkaSession
-from penstock.spark.planners import Planners
+from penstock.spark.kafka.format import KafkaFormat
+from penstock.spark.kafka.session import KafkaSession
+from penstock.spark.planner.forking import Planners
 from penstock.spark.scratch import new_scratch
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"

@@ -1,6 +1,6 @@
 """Recovery from the log alone: a job that keeps nothing between its runs but what the log has.
 
-Its batches are noted in a topic (`spark.batch_log`), its results as ever. At a start Spark's
+Its batches are noted in a topic (see `recovery.batch_log`), its results as ever. At a start Spark's
 checkpoint of the run before is dropped. The noted batches are run again from the first whose rows
 are still needed, with the same rows, clock and watermarks, so that the states become what they
 were. What was visible is not given again: results note the number of their batch.

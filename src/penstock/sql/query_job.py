@@ -19,8 +19,8 @@ from penstock.model.job_settings import JOB_SETTINGS, JobSettings
 from penstock.model.physical import Settings
 from penstock.model.progress import Progress
 from penstock.spark.configured import configured_session
-from penstock.spark.joint_query import let_one_leave
-from penstock.spark.joint_query_files import group_with
+from penstock.spark.joint.files import group_with
+from penstock.spark.joint.query import let_one_leave
 from penstock.spark.program_options import Until
 from penstock.spark.run import start
 from penstock.sql.query_place import checkpoint_of, engine_of, taken, write_reached

@@ -1,7 +1,7 @@
 """Queries over the same streams run as one Spark query, where their owner asks for it.
 
 Which queries share is decided when they begin, and written down: those that have not begun, with
-the same streams and settings. See `spark.joint_query` for how one leaves.
+the same streams and settings. See `spark.joint.query` for how one leaves.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from penstock.model.progress import Progress
 from penstock.plan.fingerprint import fingerprint
 from penstock.plan.merge import may_merge, may_share, merge
 from penstock.spark.configured import configured_session
-from penstock.spark.joint_query import let_leave
-from penstock.spark.joint_query_files import Group, begun, read_groups, write_group
+from penstock.spark.joint.files import Group, begun, read_groups, write_group
+from penstock.spark.joint.query import let_leave
 from penstock.spark.run import start
 from penstock.sql.query_job import HeldQuery, busy
 from penstock.sql.query_place import checkpoint_of, engine_of, taken

@@ -11,7 +11,7 @@ from penstock.front.sql.statement import Started
 from penstock.log.port import Log, ReadLimit
 from penstock.log.record import TIMESTAMP_COLUMN, TopicPartition
 from penstock.spark.job_files import current_files
-from penstock.spark.joint_query_files import group_with
+from penstock.spark.joint.files import group_with
 from penstock.spark.progress_file import left_before
 from penstock.sql.answer import Cells, Listed
 from penstock.sql.definitions import Definitions

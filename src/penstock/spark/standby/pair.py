@@ -29,9 +29,9 @@ from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Left
 from penstock.spark.query import ProgramQuery, Status
 from penstock.spark.run import Parts, start
-from penstock.spark.standby_sink import StandbySink, publishing_log
-from penstock.spark.standby_source import StandbyFormat
-from penstock.spark.standby_station import HUNG_AFTER, Station, Takeover, join
+from penstock.spark.standby.sink import StandbySink, publishing_log
+from penstock.spark.standby.source import StandbyFormat
+from penstock.spark.standby.station import HUNG_AFTER, Station, Takeover, join
 from penstock.spark.stored_states import stored_program
 
 _PATIENCE = 20.0

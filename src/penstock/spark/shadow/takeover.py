@@ -18,14 +18,14 @@ from penstock.model.plan import Sink
 from penstock.model.upsert_key import upsert_keys
 from penstock.spark.output import ensure_topics
 from penstock.spark.rebuild import empty_topic
-from penstock.spark.shadow import output_at, shadow_name
-from penstock.spark.shadow_difference import (
+from penstock.spark.shadow.difference import (
     all_records,
     changelog_changes,
     table_changes,
     update_changes,
 )
-from penstock.spark.shadow_tables import take_over_tables
+from penstock.spark.shadow.tables import take_over_tables
+from penstock.spark.shadow.version import output_at, shadow_name
 
 TAKEN_OVER = str(2**62)
 """The note of a version whose results others have taken over."""

@@ -17,12 +17,12 @@ from typing_extensions import override
 from penstock.log.port import Log
 from penstock.spark.format import PenstockFormat
 from penstock.spark.handle import worker_codecs
-from penstock.spark.kafka_options import (
+from penstock.spark.kafka.options import (
     kafka_source_options,
     registry_url,
     wants_headers,
 )
-from penstock.spark.kafka_rows import STORED, KafkaRows, kafka_rows
+from penstock.spark.kafka.rows import STORED, KafkaRows, kafka_rows
 from penstock.spark.options import SourceOptions
 from penstock.spark.schema import spark_schema
 from penstock.spark.source import TopicReader, TopicStreamReader

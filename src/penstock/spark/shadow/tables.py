@@ -6,7 +6,7 @@ from penstock.connect.database import Session, quoted, transaction
 from penstock.connect.results import stored_tables
 from penstock.connect.table import StoredTable
 from penstock.model.physical import Physical
-from penstock.spark.shadow import shadow_name
+from penstock.spark.shadow.version import shadow_name
 
 _OWNER = "UPDATE penstock_writers SET name = ? WHERE name = ?"
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
-from penstock.spark import planner_ask
-from penstock.spark.planner_server import RUNNER
+from penstock.spark.planner import ask as planner_ask
+from penstock.spark.planner.server import RUNNER
 
 _SCRIPT = """\
 #!/bin/sh
@@ -69,7 +69,7 @@ class Planners:
 
 
 def _started(place: Path, words: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "penstock.spark.planner_server", str(place)]
+    command = [sys.executable, "-m", "penstock.spark.planner.server", str(place)]
     paths = os.pathsep.join(path for path in sys.path if path)
     # As Spark starts its own: the same hashes in every process.
     fixed = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"), "PYTHONPATH": paths}

@@ -22,8 +22,8 @@ from penstock.log.embedded.lock import FlockLock
 from penstock.log.port import Log, Transaction
 from penstock.log.storage import held
 from penstock.spark.half_done import records_of
+from penstock.spark.standby.seed import seed_wanted, seed_while_quiet, unwant_seed, want_seed
 from penstock.spark.standby_files import Lead, Sides, other, planned, write_pair
-from penstock.spark.standby_seed import seed_wanted, seed_while_quiet, unwant_seed, want_seed
 
 HUNG_AFTER = timedelta(seconds=15)
 """After so long without a sign of life a lead is taken for dead."""

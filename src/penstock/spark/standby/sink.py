@@ -15,7 +15,7 @@ from penstock.log.record import TopicPartition
 from penstock.spark.packet import Packet
 from penstock.spark.program_sink import ProgramSink
 from penstock.spark.stage import discard
-from penstock.spark.standby_station import Station
+from penstock.spark.standby.station import Station
 
 
 class _Held:

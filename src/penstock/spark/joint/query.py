@@ -17,7 +17,7 @@ from penstock.model.member import of_member
 from penstock.model.physical import Physical
 from penstock.plan.merge import merge, part_of
 from penstock.spark.job_files import current_files
-from penstock.spark.joint_query_files import Group, begun, write_group
+from penstock.spark.joint.files import Group, begun, write_group
 from penstock.spark.savepoint import restore, save
 from penstock.spark.stored_program import load_program
 from penstock.spark.stored_states import require_program

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 from typing_extensions import override
 
-from penstock.spark.kafka_format import STAND_IN
+from penstock.spark.kafka.format import STAND_IN
 
 _CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 
