@@ -22,6 +22,7 @@ SPARK = {
         "joins",
         "many_jobs",
         "modes",
+        "recovery",
         "spark_read",
         "state_size",
         "windowed",

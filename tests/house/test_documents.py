@@ -24,14 +24,14 @@ MODEL = (
     *(f"D{n:02}" for n in range(1, 41)),
 )
 TABLES = (
-    *("E01", "E02", *(f"E{n}" for n in range(15, 22))),
+    *(f"E{n:02}" for n in (*range(1, 8), 9, *range(15, 22))),
     *("I03", "J05", "J07", "J08", "J09", "K15"),
 )
 PLANS = tuple(f"G{n:02}" for n in range(1, 12))
 JOBS = (
     *("job", "job verbs", "moving jobs", "copies", "leaving", "host", "supervisor"),
     *("E30", "E32", "G23", "G24", "G25", "G26", "G27"),
-    *("H01", "H02", "H04", "H05", "H06", "H07", "H08", "H09"),
+    *("H01", "H02", "H03", "H04", "H05", "H06", "H07", "H08", "H09"),
     *("H10", "H11", "H12", "H13", "H20", "H21", "H22", "H23"),
 )
 UPGRADES = ("upgrades", "takeover", "H19", "J23")

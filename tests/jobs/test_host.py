@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from penstock.clock import SYSTEM_CLOCK
 from penstock.errors import JobError, StorageError
 from penstock.jobs import host as host_module
 from penstock.jobs.host import Host
@@ -157,6 +158,21 @@ def test_a_host_begins_when_what_a_killed_one_has_left_is_gone(
         with hosted(tmp_path, job) as (host, _):
             assert not left.is_running()
             eventually(lambda: states(host) == {"a": "running"})
+
+
+def test_what_this_process_has_started_is_nothing_that_a_host_before_it_has_left(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"]
+    with psutil.Popen(command, stdout=subprocess.PIPE) as own:
+        own.stdout.readline()
+        mine = Leftover(own.pid, own.create_time(), "java")
+        (tmp_path / "host").mkdir()
+        now = SYSTEM_CLOCK.now()
+        host_file(tmp_path).write(HostView(os.getpid(), "ann", "here", now, processes=(mine,)))
+        with hosted(tmp_path):
+            assert own.is_running()
+        own.kill()
 
 
 def test_an_interrupt_ends_all_jobs_in_order(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +43,8 @@ def rated(value):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(user_code, "_own_places", set())
     monkeypatch.setattr(sys, "path", [*sys.path])
+    # Two texts of one second and one length would have one compiled file.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield tmp_path
     sys.modules.pop("prices_beside", None)
 
@@ -52,7 +53,6 @@ def planned(folder: Path, program: str = PROGRAM, beside: str = BESIDE) -> Physi
     """The program of files as they are now, loaded as by a new process."""
     for name, text in (("prices.py", program), ("prices_beside.py", beside)):
         (folder / name).write_text(text)
-    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     sys.modules.pop("prices_beside", None)
     importlib.invalidate_caches()
     return load_program(f"{folder / 'prices.py'}:app").physical()

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError
 from penstock.jobs.attempt import Attempt, attempt_here
@@ -178,7 +180,7 @@ class Host:
         lock = self._file.take()
         try:
             before = self._file.view()
-            left = () if before is None else before.processes
+            left = () if before is None or _is_own(before) else before.processes
             # Should this host be killed meanwhile, the next one has to wait for them, too.
             self._file.write(replace(self._view, processes=left))
             await_gone(left, _PREDECESSOR)
@@ -226,3 +228,9 @@ class Host:
             with contextlib.suppress(PenstockError):
                 self._file.write(view)
                 self._written = view
+
+
+def _is_own(before: HostView) -> bool:
+    """Whether the host before was in this very process: then nothing was left by a dead one."""
+    own = psutil.Process()
+    return bool(before.pid == own.pid and before.since >= 1000 * own.create_time())
