@@ -39,11 +39,17 @@ def own_modules() -> tuple[ModuleType, ...]:
     return tuple(module for module in (*sys.modules.values(),) if _is_own(module))
 
 
-def _is_own(module: ModuleType) -> bool:
+def _is_own(module: ModuleType | None) -> bool:
     file = getattr(module, "__file__", None)
-    if not _own_places or file is None or "site-packages" in file:
+    return bool(_own_places) and isinstance(file, str) and _lies_in(file, frozenset(_own_places))
+
+
+@functools.lru_cache(maxsize=16_384)
+def _lies_in(file: str, places: frozenset[Path]) -> bool:
+    # There are thousands of modules, and to resolve a path asks the disk.
+    if "site-packages" in file:
         return False
-    return any(place in Path(file).resolve().parents for place in _own_places)
+    return not places.isdisjoint(Path(file).resolve().parents)
 
 
 def by_name(value: object) -> Token:
@@ -97,10 +103,10 @@ def _compiled(function: FunctionType, seen: frozenset[int]) -> Token:
     code = function.__code__
     if id(code) in seen:
         return by_name(function)
-    below, own = seen | {id(code)}, _own_names(function)
+    below = seen | {id(code)}
 
     def used(value: object) -> Token:
-        is_own = isinstance(value, FunctionType) and value.__module__ in own
+        is_own = isinstance(value, FunctionType) and _counts(value, function)
         return by_bytecode(value, below) if is_own else by_name(value)
 
     known = function.__globals__
@@ -108,9 +114,10 @@ def _compiled(function: FunctionType, seen: frozenset[int]) -> Token:
     return (_bytecode(code), *((name, token(known[name], used)) for name in names))
 
 
-def _own_names(function: FunctionType) -> frozenset[str]:
-    """Give the modules that count with a function: its own, and those beside it."""
-    return frozenset({function.__module__, *(module.__name__ for module in own_modules())})
+def _counts(value: object, function: FunctionType) -> bool:
+    """Whether what a function uses is of its own module, or of one beside it."""
+    name = getattr(value, "__module__", None)
+    return name == function.__module__ or _is_own(sys.modules.get(str(name)))
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -155,10 +162,10 @@ def _text_of_function(function: FunctionType, seen: frozenset[int]) -> Iterator[
     if id(code) in seen:
         return
     yield _text_of_code(code)
-    own, known = _own_names(function), function.__globals__
+    known = function.__globals__
     for name in sorted({name for name in _names(code) if name in known}):
         value = known[name]
-        if isinstance(value, FunctionType | type) and value.__module__ in own:
+        if isinstance(value, FunctionType | type) and _counts(value, function):
             yield (name, by_text(value, seen | {id(code)}))
         elif isinstance(value, _Constant):
             yield (name, token(value, by_name))
