@@ -230,8 +230,9 @@ def test_a_server_that_stops_answers_what_is_under_way(here: Served) -> None:
     waiter = threading.Thread(
         target=lambda: answers.append(here.log.wait({TopicPartition("clicks", 0): 0}, 3600))
     )
+    # The topic's connection is idle again, so that the wait is under way on it.
+    assert eventually(lambda: bool(here.log._exchange._idle))
     waiter.start()
-    # The topic's connection is idle again, so the wait is under way on it or on a second one.
     assert eventually(lambda: not here.log._exchange._idle)
     begun = time.monotonic()
     here.server.close()

@@ -42,7 +42,8 @@ def is_wanted(sides: Sides) -> bool:
 
 def seed_wanted(sides: Sides, side: str) -> None:
     """Give the other side of a lead what it asked for; no step of a batch has begun yet."""
-    if not is_wanted(sides):
+    # Spark begins a first batch even without a plan: nobody follows before the lead has done it.
+    if not is_wanted(sides) or sides.files(side).committed < 0:
         return
     lock = sides.lock(_SEED)
     lock.acquire()
@@ -63,7 +64,7 @@ def seed_while_quiet(sides: Sides, side: str) -> bool:
             return True
         lead = sides.files(other(side))
         before = lead.committed
-        if lead.begun != before or lead.program is None:
+        if before < 0 or lead.begun != before or lead.program is None:
             return False
         _seed(lead, sides.folder(side))
         # A batch that has begun meanwhile may have changed what was being taken.
