@@ -79,6 +79,20 @@ def test_the_standby_of_a_job_is_a_run_of_it_and_not_the_one_that_is_shown(tmp_p
     assert view.run.id == leading.id
 
 
+def test_a_standby_that_goes_on_for_a_dead_run_is_the_one_that_is_shown(tmp_path: Path) -> None:
+    submit(tmp_path, a_program())
+    dead, store = a_run(tmp_path, "running"), job_store(tmp_path)
+    standby = replace(JOB, checkpoint=str(tmp_path / "jobs" / "shop" / "standby"), state="running")
+    run, lock = store.register(standby)
+    view = view_of(tmp_path, "shop")
+    assert view.run is not None
+    assert (view.run.id, view.state) == (run.id, "running")
+    lock.close()
+    view = view_of(tmp_path, "shop")
+    assert view.run is not None
+    assert (view.run.id, view.state) == (dead.id, "waiting")
+
+
 def test_the_lag_is_that_of_now(tmp_path: Path) -> None:
     with ps.open_log(tmp_path) as log:
         log.create_topic("views", partitions=1)

@@ -29,9 +29,12 @@ class Named:
 
     @property
     def run(self) -> Job | None:
-        """The run that was asked for, or the latest."""
+        """The run that was asked for, or the latest; a standby that goes on where that has died."""
         leading = [run for run in self.runs if Path(run.checkpoint).name != STANDBY]
         latest = leading[-1] if leading else None
+        if latest is not None and not latest.alive:
+            standbys = [run for run in self.runs if run.alive and run not in leading]
+            latest = standbys[-1] if standbys else latest
         return next((run for run in self.runs if run.id == self.asked), latest)
 
 
