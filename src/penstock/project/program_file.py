@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
+from importlib.abc import SourceLoader
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -56,7 +57,7 @@ def _run(file: Path) -> ModuleType:
     # The name is taken away again so that functions travel to Spark's workers by value: these
     # could not import a file that is on nobody's path.
     spec = importlib.util.spec_from_file_location(file.stem, file) if file.is_file() else None
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceLoader):
         raise UsageError(
             "PROGRAM_FILE",
             f'"{file}" is no Python file',
@@ -69,7 +70,7 @@ def _run(file: Path) -> ModuleType:
     before = sys.modules.get(spec.name)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        _execute(spec.loader, file, module)
     except PenstockError:
         raise
     except Exception as error:
@@ -83,6 +84,12 @@ def _run(file: Path) -> ModuleType:
         if before is not None:
             sys.modules[spec.name] = before
     return module
+
+
+def _execute(loader: SourceLoader, file: Path, module: ModuleType) -> None:
+    # Compiled anew: of a file that was written twice in a second Python would take the one before.
+    code = loader.source_to_code(file.read_bytes(), str(file))
+    exec(code, vars(module))  # noqa: S102  # the program that is to be run
 
 
 def _line(error: Exception, file: Path) -> str:
