@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
-
 import penstock as ps
 from bench.measure import cost_of_tree
+from bench.process_memory import held_memory
 from bench.result import Measure, Result, Target
 from bench.scale import Scale
 from bench.windowed import EVENTS, event_rows
-from bench.workload import MIB
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.open import open_log
 from penstock.log.topic import TopicConfig
@@ -93,7 +91,7 @@ def _at_rest(label: str, rest: int) -> list[Measure]:
         Measure(
             label=f"{label}, at rest: memory",
             unit="MiB",
-            ours=(_memory(),),
+            ours=(sum(held_memory()),),
             lower_is_better=True,
             target=Target("at most", 6_000),
         ),
@@ -137,14 +135,3 @@ def _await(log: EmbeddedLog, queries: Sequence[ProgramQuery]) -> None:
             if query.error is not None:
                 raise query.error
             time.sleep(0.05)
-
-
-def _memory() -> float:
-    root = psutil.Process()
-    total = 0.0
-    for process in (root, *root.children(recursive=True)):
-        try:
-            total += process.memory_full_info().pss / MIB
-        except psutil.NoSuchProcess:
-            continue
-    return total

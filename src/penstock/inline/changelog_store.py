@@ -10,9 +10,10 @@ import struct
 
 from penstock.inline.local_store import LocalStore
 from penstock.inline.state_store import Bucket, Cut, Found
-from penstock.log.port import Log, ReadLimit, Transaction
+from penstock.log.port import Log, Transaction
 from penstock.log.record import KEY_COLUMN, VALUE_COLUMN
 from penstock.log.rows import rows_of_bytes
+from penstock.log.stretch import tables_between
 from penstock.log.topic import TopicConfig
 
 _HEADER = b"snapshot"
@@ -112,14 +113,11 @@ class ChangelogStore:
 
     def _records(self, first: int) -> dict[bytes, bytes | None]:
         bound = self._log.bounds(self._topic, 0)
-        offset = max(first, bound.start)
         found: dict[bytes, bytes | None] = {}
-        while offset < bound.end:
-            limit = ReadLimit(stop=bound.end, columns=(KEY_COLUMN, VALUE_COLUMN))
-            chunk = self._log.read(self._topic, 0, offset, limit)
-            keys, values = (chunk.rows.column(name) for name in (KEY_COLUMN, VALUE_COLUMN))
+        begin, columns = max(first, bound.start), (KEY_COLUMN, VALUE_COLUMN)
+        for table in tables_between(self._log, (self._topic, 0), begin, bound.end, columns):
+            keys, values = (table.column(name) for name in columns)
             found.update(zip(keys.to_pylist(), values.to_pylist(), strict=True))
-            offset = chunk.next_offset
         return found
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from penstock.errors import TopicError
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.record import OFFSET_COLUMN, PARTITION_COLUMN, Headers
+from penstock.log.stretch import tables_now
 
 REPLAYED = ".replayed"
 """What the topic is called after a dead-letter topic that says which of its letters were sent."""
@@ -199,11 +200,6 @@ def _rows(log: Log, topic: str, columns: Sequence[str] | None = None) -> Iterato
     own = described.schema.names
     wanted = [name for name in own if columns is None or name in columns]
     for partition in range(described.partitions):
-        bounds = log.bounds(topic, partition)
-        limit = ReadLimit(stop=bounds.end, columns=(OFFSET_COLUMN, *wanted))
-        offset = bounds.start
-        while offset < bounds.end:
-            chunk = log.read(topic, partition, offset, limit)
-            for row in chunk.rows.to_pylist():
+        for table in tables_now(log, topic, partition, (OFFSET_COLUMN, *wanted)):
+            for row in table.to_pylist():
                 yield {PARTITION_COLUMN: partition, **row}
-            offset = chunk.next_offset

@@ -33,9 +33,10 @@ from penstock.jobs.plan_text import plan_texts
 from penstock.jobs.submit import known_program
 from penstock.jobs.view import definition_document
 from penstock.log.open import open_log
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.record import DELETED_COLUMN, PARTITION_COLUMN
 from penstock.log.rows import row_schema
+from penstock.log.stretch import tables_now
 from penstock.model.physical import Physical
 from penstock.spark.job_files import current_files
 from penstock.spark.output import outlets
@@ -117,15 +118,11 @@ def write_topic(log: Log, topic: str, path: Path) -> int:
     rows = 0
     with pq.ParquetWriter(path, schema) as writer:
         for partition in range(described.partitions):
-            bounds = log.bounds(topic, partition)
-            offset = bounds.start
-            while offset < bounds.end:
-                chunk = log.read(topic, partition, offset, ReadLimit(stop=bounds.end))
-                number = pa.repeat(pa.scalar(partition, pa.int32()), chunk.rows.num_rows)
-                table = _said(chunk.rows.add_column(0, schema.field(0), number))
+            for found in tables_now(log, topic, partition):
+                number = pa.repeat(pa.scalar(partition, pa.int32()), found.num_rows)
+                table = _said(found.add_column(0, schema.field(0), number))
                 writer.write_table(table.cast(schema))
                 rows += table.num_rows
-                offset = chunk.next_offset
     return rows
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from penstock.errors import PenstockError, RecordError, TransactionError
 from penstock.log.murmur2 import partition_of_key
-from penstock.log.port import Log, ReadLimit, Transaction
+from penstock.log.port import Log, Transaction
 from penstock.log.record import (
     KEY_COLUMN,
     OFFSET_COLUMN,
@@ -31,6 +31,7 @@ from penstock.log.record import (
     VALUE_COLUMN,
 )
 from penstock.log.rows import binary_array
+from penstock.log.stretch import tables_between
 
 Body: TypeAlias = Mapping[str, Any]
 """What happened: columns of the topic, or anything JSON knows where it has no schema."""
@@ -181,12 +182,10 @@ class EventStore:
         self, partition: int, first: int, columns: tuple[str, ...] | None = None
     ) -> Iterator[dict[str, Any]]:
         bound = self._log.bounds(self._topic.name, partition)
-        offset = max(first, bound.start)
-        while offset < bound.end:
-            limit = ReadLimit(stop=bound.end, columns=columns)
-            chunk = self._log.read(self._topic.name, partition, offset, limit)
-            yield from chunk.rows.to_pylist()
-            offset = chunk.next_offset
+        place = (self._topic.name, partition)
+        begin = max(first, bound.start)
+        for table in tables_between(self._log, place, begin, bound.end, columns):
+            yield from table.to_pylist()
 
     def _table(self, key: bytes, events: Sequence[Body]) -> pa.Table:
         keys = binary_array([key] * len(events))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -10,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn, Self, TypeAlias
 
-from penstock.clock import SYSTEM_CLOCK
 from penstock.config import load_settings
 from penstock.errors import JobError
 from penstock.front.sql.statement import Started
 from penstock.jobs.attempt import attempt_here
+from penstock.jobs.control import event
 from penstock.jobs.defined_job import DefinedJob
-from penstock.jobs.definition import Definition, Event, checkpoint_of
+from penstock.jobs.definition import Definition, checkpoint_of
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.host import Host
 from penstock.jobs.host_file import HostedJob, host_folder
@@ -154,9 +153,8 @@ def definition_runnable(home: Path, definition: Definition, until: Until = "stop
 
     def ended(_: Job) -> None:
         if definition.bounded:
-            done = Event(SYSTEM_CLOCK.now(), getpass.getuser(), "finished")
             definition_store(home).change(
-                definition.name, done, lambda found: replace(found, wish="stopped")
+                definition.name, event("finished"), lambda found: replace(found, wish="stopped")
             )
 
     version = f"{definition.version}.{definition.changed_at}"

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.record import VALUE_COLUMN
 from penstock.log.rows import rows_of_bytes
+from penstock.log.stretch import tables_now
 from penstock.log.topic import TopicConfig
 from penstock.spark.progress_file import BEFORE_ALL, Left, Start, start_document, start_of
 
@@ -82,14 +83,9 @@ class BatchLog:
 
     def read(self) -> Iterator[Noted]:
         """Give all batches that are kept."""
-        bounds = self.log.bounds(self.topic, 0)
-        offset = bounds.start
-        while offset < bounds.end:
-            limit = ReadLimit(stop=bounds.end, columns=(VALUE_COLUMN,))
-            chunk = self.log.read(self.topic, 0, offset, limit)
-            for value in chunk.rows.column(VALUE_COLUMN).to_pylist():
+        for table in tables_now(self.log, self.topic, 0, (VALUE_COLUMN,)):
+            for value in table.column(VALUE_COLUMN).to_pylist():
                 yield Noted.from_bytes(value)
-            offset = chunk.next_offset
 
 
 def batch_topic(program: str, checkpoint: str) -> str:

@@ -15,9 +15,10 @@ from penstock.front.sql.record import Part
 from penstock.front.sql.rows import GONE, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, Opening
 from penstock.front.sql.source import ROW_TIME, SqlSource
 from penstock.kernel.expression import lower
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.producer import Producer
 from penstock.log.record import TopicPartition
+from penstock.log.stretch import tables_between
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT32
 
@@ -71,13 +72,10 @@ def records_of(log: Log, topic: str) -> Iterator[dict[str, Any]]:
 
 def read_records(log: Log, at: TopicPartition, start: int, end: int) -> Iterator[dict[str, Any]]:
     """Give the records of a partition from an offset up to another."""
-    position = start
-    while position < end:
-        chunk = log.read(at.topic, at.partition, position, ReadLimit(stop=end))
-        for row in chunk.rows.to_pylist():
+    for table in tables_between(log, at, start, end):
+        for row in table.to_pylist():
             columns = {name: row.get(name) for name in (KEY, VALUE, TIMESTAMP, OFFSET)}
             yield {**columns, HEADERS: row.get(HEADERS) or [], PARTITION: at.partition}
-        position = max(chunk.next_offset, position + 1)
 
 
 def require_topic(log: Log, topic: str) -> None:

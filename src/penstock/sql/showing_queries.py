@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from penstock.front.sql.statement import Started
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.record import TIMESTAMP_COLUMN, TopicPartition
+from penstock.log.stretch import tables_between
 from penstock.spark.job_files import current_files
 from penstock.spark.joint.files import group_with
 from penstock.spark.progress_file import left_before
@@ -83,13 +84,10 @@ def statistics(log: Log, topic: str) -> list[Cells]:
 def _time(log: Log, at: TopicPartition, end: int) -> int:
     """Give the time of the last record before an offset; 0 where there is none."""
     start = max(end - 8, log.bounds(at.topic, at.partition).start)
-    position, found = start, 0
-    while position < end:
-        limit = ReadLimit(stop=end, columns=(TIMESTAMP_COLUMN,))
-        chunk = log.read(at.topic, at.partition, position, limit)
-        times = chunk.rows.column(TIMESTAMP_COLUMN).to_pylist()
+    found = 0
+    for table in tables_between(log, at, start, end, (TIMESTAMP_COLUMN,)):
+        times = table.column(TIMESTAMP_COLUMN).to_pylist()
         found = int(times[-1]) if times else found
-        position = max(chunk.next_offset, position + 1)
     return found
 
 

@@ -18,8 +18,9 @@ from penstock.errors import UsageError
 from penstock.jobs.settings_document import read_settings, settings_document
 from penstock.kernel.port import WEIGHT
 from penstock.log.open import open_log
-from penstock.log.port import Log, ReadLimit
+from penstock.log.port import Log
 from penstock.log.record import OFFSET_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.stretch import tables_between
 from penstock.model.job_settings import JobSettings
 from penstock.model.physical import Physical
 from penstock.model.progress import Account, Progress
@@ -237,11 +238,8 @@ def _dicts(given: Any) -> list[Row]:  # noqa: ANN401  # rows in any of the forms
 def _records(log: Log, topic: str) -> list[Row]:
     found: list[Row] = []
     for place, bound in sorted(log.snapshot([topic]).items()):
-        offset = bound.start
-        while offset < bound.end:
-            chunk = log.read(*place, offset, ReadLimit(stop=bound.end))
-            found += chunk.rows.to_pylist()
-            offset = chunk.next_offset
+        for table in tables_between(log, place, bound.start, bound.end):
+            found += table.to_pylist()
     for row in found:
         # A transaction that was given up leaves a gap in the offsets.
         row.pop(OFFSET_COLUMN, None)

@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.errors import TopicError
-from penstock.log.port import Log, ReadLimit, Transaction
+from penstock.log.port import Log, Transaction
 from penstock.log.record import KEY_COLUMN, OFFSET_COLUMN, TIMESTAMP_COLUMN
+from penstock.log.stretch import tables_between
 from penstock.watch.alert import Alert
 
 ALERT_SCHEMA = pa.schema(
@@ -56,11 +57,8 @@ def make_topic(log: Log, name: str) -> None:
 
 def written(log: Log, topic: str, start: int, end: int) -> Iterator[tuple[int, Alert]]:
     """Give alerts as they were written between two offsets, with the offset of each."""
-    at = start
-    while at < end:
-        chunk = log.read(topic, _PARTITION, at, ReadLimit(stop=end))
-        at = max(chunk.next_offset, at + 1)
-        for row in chunk.rows.to_pylist():
+    for table in tables_between(log, (topic, _PARTITION), start, end):
+        for row in table.to_pylist():
             yield row[OFFSET_COLUMN], _alert(row)
 
 

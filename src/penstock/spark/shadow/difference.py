@@ -23,6 +23,7 @@ from penstock.log.record import (
     TIMESTAMP_COLUMN,
     VALUE_COLUMN,
 )
+from penstock.log.stretch import tables_now
 
 _APART = (OFFSET_COLUMN, TIMESTAMP_COLUMN, HEADERS_COLUMN, DELETED_COLUMN, PARTITION_COLUMN)
 """Columns of a record that are not what it says."""
@@ -75,7 +76,9 @@ def changelog_changes(
 def all_records(log: Log, topic: str) -> Iterator[tuple[int, pa.Table]]:
     """Give all records of a topic as they are, by partition."""
     for partition in range(log.topic(topic).partitions):
-        for rows in _chunks(log, topic, partition):
+        for rows in tables_now(log, topic, partition):
+            if not rows.num_rows:
+                continue
             yield partition, rows.drop_columns([OFFSET_COLUMN])
 
 
@@ -92,7 +95,9 @@ def by_partition(rows: Frame) -> Iterator[tuple[int, pa.Table]]:
 def _records(log: Log, topic: str) -> Frame:
     parts: list[Frame] = []
     for partition in range(log.topic(topic).partitions):
-        for rows in _chunks(log, topic, partition):
+        for rows in tables_now(log, topic, partition):
+            if not rows.num_rows:
+                continue
             frame = pl.from_arrow(rows)
             assert isinstance(frame, pl.DataFrame)
             parts.append(
@@ -103,16 +108,6 @@ def _records(log: Log, topic: str) -> Frame:
     empty = pl.from_arrow(log.read(topic, 0, log.bounds(topic, 0).start, ReadLimit()).rows)
     assert isinstance(empty, pl.DataFrame)
     return empty.with_columns(pl.lit(0, dtype=pl.Int32).alias(PARTITION_COLUMN))
-
-
-def _chunks(log: Log, topic: str, partition: int) -> Iterator[pa.Table]:
-    bounds = log.bounds(topic, partition)
-    offset = bounds.start
-    while offset < bounds.end:
-        chunk = log.read(topic, partition, offset, ReadLimit(stop=bounds.end))
-        if chunk.rows.num_rows:
-            yield chunk.rows
-        offset = chunk.next_offset
 
 
 def _last(records: Frame, keys: tuple[str, ...]) -> Frame:
