@@ -70,6 +70,10 @@ class Sides:
         self.checkpoint.mkdir(parents=True, exist_ok=True)
         return FlockLock(str(self.checkpoint / f"{name}.lock"))
 
+    def side_lock(self, side: str) -> FlockLock:
+        """Give the lock that whoever works on a side holds."""
+        return self.lock(f"side-{side or 'own'}")
+
     def lead_lock(self, term: int) -> FlockLock:
         """Give the lock that the lead of a term holds."""
         return self.lock(f"lead-{term}")
@@ -92,22 +96,25 @@ class Sides:
             return 0.0
 
 
+def is_free(lock: FlockLock) -> bool:
+    """Whether nobody holds a lock; it is closed."""
+    try:
+        return lock.acquire(0)
+    finally:
+        lock.close()
+
+
 def require_no_lead(checkpoint: Path) -> None:
     """Refuse to work on a checkpoint that somebody leads."""
     sides = Sides(checkpoint.absolute())
     if not (sides.checkpoint / _LEAD).exists():
         return
-    lead = sides.lead
-    lock = sides.lead_lock(lead.term)
-    try:
-        if not lock.acquire(0):
-            raise RunError(
-                "STANDBY_TAKEN",
-                f'the checkpoint "{checkpoint}" is led by a run of a job with a standby',
-                hint="Stop the job first; see its runs with `penstock jobs list`.",
-            )
-    finally:
-        lock.close()
+    if not is_free(sides.lead_lock(sides.lead.term)):
+        raise RunError(
+            "STANDBY_TAKEN",
+            f'the checkpoint "{checkpoint}" is led by a run of a job with a standby',
+            hint="Stop the job first; see its runs with `penstock jobs list`.",
+        )
 
 
 def other(side: str) -> str:

@@ -18,6 +18,7 @@ from penstock.log.port import Log
 from penstock.spark.program_format import ProgramFormat
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_source import ProgramReader
+from penstock.spark.standby.pace import StandbyPace
 from penstock.spark.standby_files import Lead, other, planned, read_pair
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class StandbyReader(ProgramReader):
     def __init__(self, options: ProgramOptions, log_of: Callable[[str], Log]) -> None:
         super().__init__(options, log_of)
         self._sides, self._side = read_pair(options.files)
+        self._pace = StandbyPace(self._sides, other(self._side))
 
     @override
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
@@ -43,6 +45,7 @@ class StandbyReader(ProgramReader):
         if number <= lead.inherited:
             # Planned before the takeover: its rows may be visible already.
             return self._inherited(number)
+        self._pace.wait(number)
         return super().latestOffset(start, limit)
 
     def _followed(self, lead: Lead, number: int) -> dict[str, Any] | None:

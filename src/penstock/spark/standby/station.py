@@ -23,7 +23,7 @@ from penstock.log.port import Log, Transaction
 from penstock.log.storage import held
 from penstock.spark.half_done import records_of
 from penstock.spark.standby.seed import seed_wanted, seed_while_quiet, unwant_seed, want_seed
-from penstock.spark.standby_files import Lead, Sides, other, planned, write_pair
+from penstock.spark.standby_files import Lead, Sides, is_free, other, planned, write_pair
 
 HUNG_AFTER = timedelta(seconds=15)
 """After so long without a sign of life a lead is taken for dead."""
@@ -32,6 +32,7 @@ _LOOK_EVERY = 0.02
 _BEAT_EVERY = 1.0
 _SEED_EVERY = 0.05
 _LONGEST_START = 120.0
+_ASKED = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Station:
     def is_followed(self) -> bool:
         """Whether it leads, and somebody on the other side has come as far."""
         across = other(self.side)
-        if not self.leads or self._is_unheld(_side_lock(across)):
+        if not self.leads or is_free(self.sides.side_lock(across)):
             return False
         return self.sides.files(across).committed >= self.sides.files(self.side).committed - 1
 
@@ -221,14 +222,7 @@ class Station:
         self.on_takeover(self.takeover)
 
     def _is_free(self, term: int) -> bool:
-        return self._is_unheld(f"lead-{term}")
-
-    def _is_unheld(self, name: str) -> bool:
-        lock = self.sides.lock(name)
-        try:
-            return lock.acquire(0)
-        finally:
-            lock.close()
+        return is_free(self.sides.lead_lock(term))
 
 
 def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
@@ -250,8 +244,9 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
         else:
             leading.close()
             side, locks = other(lead.side), []
-        own = sides.lock(_side_lock(side))
-        if not own.acquire(0):
+        own = sides.side_lock(side)
+        # Whoever asks whether a side is free holds its lock for a moment.
+        if not own.acquire(_ASKED):
             for lock in locks:
                 lock.close()
             own.close()
@@ -261,8 +256,3 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
                 hint="A job has one lead and one standby; see them with `penstock jobs list`.",
             )
         return Station(sides, side, lead, [*locks, own])
-
-
-def _side_lock(side: str) -> str:
-    """Give the name of the lock of who works on a side."""
-    return f"side-{side or 'own'}"
