@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.embedded.memory import MemoryStorage
 from penstock.schema.registry.registry import Registry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 from tests.conformance.avro_server import record
 from tests.conformance.runner import Case, Check, holds, same

@@ -15,7 +15,7 @@ from penstock.log.embedded.memory import MemoryStorage
 from penstock.schema.registry.level import level_named
 from penstock.schema.registry.port import SchemaRegistry
 from penstock.schema.registry.registry import Registry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"

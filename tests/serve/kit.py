@@ -12,7 +12,7 @@ from confluent_kafka.schema_registry import SchemaRegistryClient
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.embedded.memory import MemoryStorage
 from penstock.schema.registry.registry import Registry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 
 

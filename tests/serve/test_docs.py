@@ -7,7 +7,7 @@ import pytest
 
 from penstock.log.open import open_log
 from penstock.schema.registry.registry import Registry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "registry.md"

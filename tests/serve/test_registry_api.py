@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from penstock.errors import RegistryError
-from penstock.serve.registry_request import version_named
+from penstock.serve.registry.request import version_named
 from tests.serve.kit import Served
 
 A = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]}

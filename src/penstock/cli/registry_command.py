@@ -44,7 +44,7 @@ def serve(
     `schema.registry.url`.
     """
     from penstock.schema.registry.open import open_schemas  # noqa: PLC0415  # Arrow: 0.1 s
-    from penstock.serve.registry_api import registry_app  # noqa: PLC0415  # FastAPI: 0.5 s
+    from penstock.serve.registry.api import registry_app  # noqa: PLC0415  # FastAPI: 0.5 s
     from penstock.serve.server import HttpServer  # noqa: PLC0415
 
     # A service manager stops what it started by this signal: an end as orderly as by Ctrl-C.

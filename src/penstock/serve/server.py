@@ -32,7 +32,7 @@ class HttpServer:
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,
-                lifespan="off",
+                lifespan="auto",
                 timeout_graceful_shutdown=_STOP_SECONDS,
             )
         )

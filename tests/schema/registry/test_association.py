@@ -10,7 +10,7 @@ from penstock.schema.registry.exchange import Retry
 from penstock.schema.registry.port import SchemaRegistry
 from penstock.schema.registry.registered import Registration
 from penstock.schema.registry.remote import RemoteRegistry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 from tests.schema.registry.kit import a_registry, record
 

@@ -16,7 +16,7 @@ from penstock.schema.codec.schemas import SchemaText
 from penstock.schema.registry.guard import SubjectGuard
 from penstock.schema.registry.naming import NamingStrategy, guard_setting
 from penstock.schema.registry.registry import Registry
-from penstock.serve.registry_api import registry_app
+from penstock.serve.registry.api import registry_app
 from penstock.serve.server import HttpServer
 from tests.log.remote.kit import served
 from tests.schema.registry.kit import record

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Response
 from penstock.errors import RegistryError
 from penstock.schema.registry.port import EVERY_CONTEXT, SchemaRegistry
 from penstock.schema.registry.registered import Registered
-from penstock.serve.registry_body import registration_answer, registration_of, version_answer
-from penstock.serve.registry_request import Asked, Question
-from penstock.serve.registry_response import RegistryResponse, bare_text
+from penstock.serve.registry.body import registration_answer, registration_of, version_answer
+from penstock.serve.registry.request import Asked, Question
+from penstock.serve.registry.response import RegistryResponse, bare_text
 
 _SCHEMA_REFUSED = "SCHEMA_TEXT"
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Response
 from penstock.schema.registry.association import ANY_NAMESPACE, Asking, Association, wishes_of
 from penstock.schema.registry.entry import association_document
 from penstock.schema.registry.port import SchemaRegistry
-from penstock.serve.registry_body import object_of, registration_in
-from penstock.serve.registry_request import Asked, Question
-from penstock.serve.registry_response import RegistryResponse
+from penstock.serve.registry.body import object_of, registration_in
+from penstock.serve.registry.request import Asked, Question
+from penstock.serve.registry.response import RegistryResponse
 
 _NO_CONTENT = 204
 

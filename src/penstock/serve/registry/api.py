@@ -6,12 +6,12 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from penstock.schema.registry.port import SchemaRegistry
-from penstock.serve.registry_associations import association_routes
-from penstock.serve.registry_request import CONTEXT_SCOPE
-from penstock.serve.registry_response import RegistryResponse, tell_errors
-from penstock.serve.registry_schemas import schema_routes, server_routes
-from penstock.serve.registry_settings import mode_routes, settings_routes
-from penstock.serve.registry_subjects import compatibility_routes, subject_routes
+from penstock.serve.registry.associations import association_routes
+from penstock.serve.registry.request import CONTEXT_SCOPE
+from penstock.serve.registry.response import RegistryResponse, tell_errors
+from penstock.serve.registry.schemas import schema_routes, server_routes
+from penstock.serve.registry.settings import mode_routes, settings_routes
+from penstock.serve.registry.subjects import compatibility_routes, subject_routes
 
 _CONTEXTS = "/contexts/"
 

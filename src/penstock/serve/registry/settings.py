@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, HTTPException, Response
 
 from penstock.schema.registry.port import SchemaRegistry
-from penstock.serve.registry_body import object_of, settings_of
-from penstock.serve.registry_request import Question
-from penstock.serve.registry_response import RegistryResponse
+from penstock.serve.registry.body import object_of, settings_of
+from penstock.serve.registry.request import Question
+from penstock.serve.registry.response import RegistryResponse
 
 
 def settings_routes(registry: SchemaRegistry) -> APIRouter:

@@ -10,9 +10,9 @@ import penstock
 from penstock.schema.registry.context import context_of
 from penstock.schema.registry.languages import SCHEMA_TYPES
 from penstock.schema.registry.port import EVERY_CONTEXT, SchemaRegistry
-from penstock.serve.registry_body import version_answer
-from penstock.serve.registry_request import Question
-from penstock.serve.registry_response import RegistryResponse, bare_text
+from penstock.serve.registry.body import version_answer
+from penstock.serve.registry.request import Question
+from penstock.serve.registry.response import RegistryResponse, bare_text
 
 
 def schema_routes(registry: SchemaRegistry) -> APIRouter:
