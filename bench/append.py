@@ -20,6 +20,7 @@ from bench.workload import (
     SHAPES,
     VIEWS,
     as_bytes,
+    batch_sizes,
 )
 from penstock.log.open import open_log
 from penstock.log.topic import Fsync, TopicConfig
@@ -39,6 +40,7 @@ class _Case:
     batches: int
     fsync: Fsync
     home: Path
+    scale: Scale
 
     @property
     def megabytes(self) -> float:
@@ -54,7 +56,7 @@ def run(scale: Scale) -> Result:
         _measure(scale, f"{shape}, batches of {size}", _batch(shape, size), fsync, (total, most))
         for fsync in fsyncs
         for shape in SHAPES
-        for size in BATCH_BYTES
+        for size in batch_sizes(scale)
     ]
     return Result(
         name="append",
@@ -79,7 +81,7 @@ def _measure(
     total, most = amount
     batches = max(2, min(most, total // batch.nbytes))
     with scale.home() as home:
-        case = _Case(batch, batches, fsync, home)
+        case = _Case(batch, batches, fsync, home, scale)
         pairs = alternate(
             partial(_append_to_log, case), partial(_write_plain, case), pairs=scale.pairs
         )
@@ -98,7 +100,7 @@ def _append_to_log(case: _Case) -> float:
         log.create_topic("t", schema=schema, config=TopicConfig(fsync=case.fsync))
         log.append("t", 0, case.batch)
         # What earlier runs left to be written must not be written during this one.
-        os.sync()
+        case.scale.settle()
         taken = seconds(partial(_times, case.batches, lambda: log.append("t", 0, case.batch)))
         log.delete_topic("t")
     return case.megabytes / taken
@@ -110,7 +112,7 @@ def _write_plain(case: _Case) -> float:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         _write(file, data, case.fsync)
-        os.sync()
+        case.scale.settle()
         taken = seconds(partial(_times, case.batches, lambda: _write(file, data, case.fsync)))
     finally:
         os.close(file)

@@ -17,6 +17,7 @@ from bench.workload import (
     MIB,
     SHAPES,
     VIEWS,
+    batch_sizes,
     bytes_rows,
     fill,
     segment_files,
@@ -43,7 +44,7 @@ def run(scale: Scale) -> Result:
     total = scale.of(256 * MIB, 2 * MIB)
     measures: list[Measure] = []
     for shape in SHAPES:
-        for size in BATCH_BYTES:
+        for size in batch_sizes(scale):
             measures += _chunks(scale, f"{shape}, stored in batches of {size}", shape, size, total)
     records = scale.of(1_000_000, 10_000)
     return Result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,11 @@ class Scale:
     def of(self, full: int, quick: int) -> int:
         """Choose the size that belongs to this scale."""
         return quick if self.quick else full
+
+    def settle(self) -> None:
+        """Let the disk finish what earlier runs left to it, where the figures are to count."""
+        if not self.quick:
+            os.sync()
 
     @contextmanager
     def home(self) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from bench.scale import Scale
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.rows import integer_array
 
@@ -92,3 +93,8 @@ SHAPES: dict[str, Callable[[int], pa.Table]] = {
     "typed, 6 columns": view_rows,
 }
 BATCH_BYTES = {"64 KiB": 64 * KIB, "1 MiB": MIB, "4 MiB": 4 * MIB}
+
+
+def batch_sizes(scale: Scale) -> tuple[str, ...]:
+    """Give the sizes of batches that are measured; of small runs the largest would be most."""
+    return tuple(BATCH_BYTES)[: scale.of(len(BATCH_BYTES), 1)]

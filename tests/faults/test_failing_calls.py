@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import errno
+import random
+from collections.abc import Callable
 
 import pytest
 
@@ -31,12 +33,24 @@ FAULTS: dict[str, Fault] = {
 CODES = {errno.ENOSPC: "DISK_FULL", errno.EDQUOT: "DISK_FULL", errno.EIO: "STORAGE_FAILED"}
 
 
+def test_a_failure_at_any_call_is_told_and_nothing_acknowledged_is_lost() -> None:
+    # The kinds take turns, from another one in each run of the tests.
+    first = random.randrange(len(FAULTS))
+    faults = list(FAULTS.values())
+    fail_at_every_call(lambda number: faults[(first + number) % len(faults)])
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_failure_at_any_call_is_told_and_nothing_acknowledged_is_lost(name: str) -> None:
+def test_each_failure_at_each_call_is_told_and_nothing_acknowledged_is_lost(name: str) -> None:
+    fail_at_every_call(lambda _: FAULTS[name])
+
+
+def fail_at_every_call(fault: Callable[[int], Fault]) -> None:
     number, struck = 0, True
     while struck:
         number += 1
-        struck = run_with_a_failure(number, FAULTS[name])
+        struck = run_with_a_failure(number, fault(number))
     assert number > 100
 
 

@@ -24,7 +24,7 @@ def the_next_start_of_the_machine() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("seed", [1, 2, pytest.param(range(3, 50), marks=pytest.mark.soak)])
+@pytest.mark.parametrize("seed", [1, pytest.param(range(2, 50), marks=pytest.mark.soak)])
 def test_a_power_cut_at_any_call_takes_nothing_acknowledged(seed: int | range) -> None:
     for chosen in [seed] if isinstance(seed, int) else seed:
         number = 1
