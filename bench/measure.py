@@ -50,9 +50,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def cost_of_tree(work: Callable[[], object]) -> Cost:
     """What something takes of the clock, and of all processors in this process and below."""
-    cpu = _cpu_of_tree()
+    before = _times_of_tree()
     wall = seconds(work)
-    return Cost(wall, _cpu_of_tree() - cpu)
+    return Cost(wall, _taken(before, _times_of_tree()))
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -66,12 +66,31 @@ def _run(run: Run) -> float:
     return run()
 
 
-def _cpu_of_tree() -> float:
+class _Times(NamedTuple):
+    own: float
+    children: float
+    """Of those that have ended, and were waited for."""
+
+
+def _times_of_tree() -> dict[int, _Times]:
     root = psutil.Process()
-    total = 0.0
+    found = {}
     for process in (root, *root.children(recursive=True)):
-        # Children that have ended are in the times of who waited for them.
         with suppress(psutil.NoSuchProcess):
             times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-    return total
+            children = times.children_user + times.children_system
+            found[process.pid] = _Times(times.user + times.system, children)
+    return found
+
+
+def _taken(before: dict[int, _Times], after: dict[int, _Times]) -> float:
+    """Give what was taken between two looks.
+
+    Of a process that has ended, who waited for it has all its time, that before the first look
+    too; where nobody waited for it, as Spark does not for workers at rest, it is not known.
+    """
+    none = _Times(0.0, 0.0)
+    own = sum(times.own - before.get(pid, none).own for pid, times in after.items())
+    children = sum(times.children - before.get(pid, none).children for pid, times in after.items())
+    ended = sum(sum(times) for pid, times in before.items() if pid not in after)
+    return own + max(0.0, children - ended)
