@@ -11,7 +11,8 @@ from penstock.jobs.host_file import host_file
 from penstock.model.job_settings import JobSettings
 from penstock.serve import hosting
 from tests.cli.shell import Cli
-from tests.jobs.hosted import SOON, FakeJob, eventually
+from tests.eventually import eventually
+from tests.jobs.hosted import SOON, FakeJob
 
 
 @pytest.fixture

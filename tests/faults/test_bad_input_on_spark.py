@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +22,7 @@ from penstock.model.plan import Plan, Sink
 from penstock.model.stateless import Apply, Expect
 from penstock.spark.job_files import current_files
 from penstock.spark.rescale import rescale
+from tests.eventually import eventually
 from tests.faults.large_job import large_program, large_rows
 from tests.spark.programs import (
     VISITS,
@@ -274,13 +274,6 @@ def test_a_topic_deleted_under_the_program_or_replaced_stops_it(
     append(log, rows(20, first=40))
     with pytest.raises(RunError, match=r"TOPIC_(REPLACED|MISSING)"):
         live.await_end(timedelta(seconds=60))
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.02)
 
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

@@ -29,6 +29,7 @@ from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
 from penstock.spark.standby.pair import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import STANDBY, Sides
+from tests.eventually import eventually
 from tests.spark.programs import Jobs, append, chained, driven, folded, rows, stored_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.kill]
@@ -161,10 +162,3 @@ class Pair:
             assert wait_for_end(self.store, runs[0], 60).state == "stopped"
             thread.join()
             self.query = None
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, "it does not come about"
-        time.sleep(0.02)

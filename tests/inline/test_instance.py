@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,17 +15,11 @@ from penstock.log.open import open_log
 from penstock.log.port import ReadLimit
 from penstock.log.producer import Producer
 from penstock.model.physical import Physical, Settings
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.slow
 
 OPTIONS = InlineOptions(snapshot_every=0.05)
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def copy() -> Physical:

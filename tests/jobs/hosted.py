@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -76,11 +75,3 @@ class FakeJob:
     def _begin(self, _: Callable[[Progress], None]) -> FakeQuery:
         self.queries.append(FakeQuery(self.failures.pop(0) if self.failures else None))
         return self.queries[-1]
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; it is an error when it does not come."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.005)

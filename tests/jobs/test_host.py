@@ -17,7 +17,8 @@ from penstock.jobs.host import Host
 from penstock.jobs.host_file import HostedJob, HostView, Leftover, host_file
 from penstock.jobs.job import Job
 from penstock.jobs.store import job_store
-from tests.jobs.hosted import FakeJob, eventually
+from tests.eventually import eventually
+from tests.jobs.hosted import FakeJob
 
 
 class Wishes:

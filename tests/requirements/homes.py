@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -72,14 +71,6 @@ def stored(home: Path, topic: str) -> list[Row]:
         {name: value for name, value in row.items() if name == "_weight" or name[0] != "_"}
         for row in records(home, topic)
     ]
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; it is an error when it does not come."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
 
 
 def to_the_end(

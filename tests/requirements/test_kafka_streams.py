@@ -20,7 +20,8 @@ import penstock.streams as ks
 from penstock.errors import PenstockError
 from penstock.log.open import open_log
 from penstock.log.producer import Producer
-from tests.requirements.homes import eventually, records
+from tests.eventually import eventually
+from tests.requirements.homes import records
 
 pytestmark = pytest.mark.slow
 

@@ -21,8 +21,9 @@ from penstock.plan.deployment import deploy
 from penstock.serve import hosting
 from penstock.spark import run as spark_run
 from tests.cli.shell import Cli
+from tests.eventually import eventually
 from tests.requirements.events import COLUMNS, Row, event, program
-from tests.requirements.homes import eventually, publish, records, to_the_end
+from tests.requirements.homes import publish, records, to_the_end
 
 
 class Waiting:

@@ -22,7 +22,8 @@ from penstock.schema.annotation import schema_of
 from penstock.schema.codec.format import Format
 from penstock.schema.registry.open import open_schemas
 from penstock.schema.serde import Receiver, Sender, Serde, serde_of, writing_serde
-from tests.requirements.homes import eventually, records, running
+from tests.eventually import eventually
+from tests.requirements.homes import records, running
 
 ACCESS_LOG = Path(__file__).parents[1] / "schema" / "samples" / "access_log.txt"
 VIEW = {"user": str, "n": int}

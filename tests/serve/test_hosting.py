@@ -21,7 +21,8 @@ from penstock.model.job_settings import JobSettings
 from penstock.serve import hosting
 from penstock.serve.hosting import Jobs, host_of, run_until_idle, run_worker
 from penstock.sql import query_job
-from tests.jobs.hosted import FakeQuery, eventually
+from tests.eventually import eventually
+from tests.jobs.hosted import FakeQuery
 from tests.sql.kit import opened, told
 
 SQL = """

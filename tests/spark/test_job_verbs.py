@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 import polars as pl
 import pyarrow as pa
@@ -16,6 +14,7 @@ from pyspark.sql import SparkSession
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.serve.hosting import Jobs, host_of
 from tests.cli.shell import Cli
+from tests.eventually import eventually
 from tests.requirements.homes import records
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -61,13 +60,6 @@ class Shop:
         """Wait until a table has counted all rows, or all of some users."""
         wanted = {user: self._given[user] for user in users or self._given}
         eventually(lambda: self.counted(topic) == wanted)
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = monotonic() + 60
-    while not holds():
-        assert monotonic() < deadline
-        sleep(0.1)
 
 
 @pytest.fixture

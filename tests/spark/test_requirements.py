@@ -24,6 +24,7 @@ from penstock.plan.explain import Running, explain
 from penstock.spark.admission import BatchLimits
 from penstock.spark.query import ProgramQuery
 from penstock.spark.run import start
+from tests.eventually import eventually
 from tests.spark.programs import VISITS, Row, append, folded, rows, stored_rows
 
 pytestmark = pytest.mark.spark
@@ -48,13 +49,6 @@ def started(spark: SparkSession) -> Iterator[list[ProgramQuery]]:
     yield found
     for query in found:
         query.stop()
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.05)
 
 
 # C01, C29

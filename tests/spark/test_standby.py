@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from penstock.spark.admission import BatchLimits
 from penstock.spark.job_files import current_files
 from penstock.spark.standby.pair import ActiveOptions, ActiveQuery, start_active
 from penstock.spark.standby_files import OWN, STANDBY, Lead, Sides
+from tests.eventually import eventually
 from tests.spark.programs import (
     Jobs,
     Row,
@@ -31,13 +30,6 @@ from tests.spark.programs import (
 pytestmark = pytest.mark.spark
 
 PATIENCE = 60.0
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "it does not come about"
-        time.sleep(0.02)
 
 
 class Pair:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from penstock.spark.standby_files import (
     require_no_lead,
     write_pair,
 )
+from tests.eventually import eventually
 
 SOON = timedelta(seconds=0.1)
 
@@ -48,13 +48,6 @@ def joined(checkpoint: Path, log: EmbeddedLog, *, takes_hung: bool = True) -> St
     assert station is not None
     station.publish_by(log, "program-x", takes_hung=takes_hung)
     return station
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def offset(at: int, *, clock: int = 0) -> dict[str, object]:
