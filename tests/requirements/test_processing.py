@@ -21,10 +21,10 @@ from penstock.app import bounded_run
 from penstock.errors import PlanError
 from penstock.front.dsl.stream import Stream
 from penstock.spark import run as spark_run
+from tests.eventually import eventually
 from tests.requirements.events import COLUMNS, Row, disordered, event, program, spans, window_sums
 from tests.requirements.homes import (
     EVENTS,
-    eventually,
     publish,
     records,
     running,
