@@ -10,6 +10,7 @@ from penstock.clock import ManualClock
 from penstock.errors import JobError, StateError, UsageError
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.submit import Submission, job_program, known_program, put_version, submit
+from penstock.jobs.view import view_document, views
 from penstock.model.job_settings import JobSettings
 from penstock.model.physical import Settings
 from penstock.plan.fingerprint import fingerprint
@@ -56,6 +57,15 @@ def test_a_definition_that_is_damaged_is_mended_by_submitting_again(tmp_path: Pa
         definition_store(tmp_path).get("shop")
     done = submit(tmp_path, a_program())
     assert (done.outcome, done.definition.version) == ("new", 2)
+
+
+def test_a_definition_that_is_damaged_hides_no_other(tmp_path: Path) -> None:
+    submit(tmp_path, a_program())
+    submit(tmp_path, a_program(), Submission(name="shop-2"))
+    (tmp_path / "definitions" / "shop" / "definition.json").write_text("{")
+    whole, damaged = views(tmp_path)
+    assert (whole.name, damaged.name, damaged.state) == ("shop-2", "shop", "damaged")
+    assert "definition.json" in view_document(damaged)["failure"]
 
 
 def test_another_program_is_refused_under_a_name_that_is_taken(tmp_path: Path) -> None:

@@ -153,3 +153,6 @@ def _write(found: list[JobView]) -> None:
         write_line("")
     if runs:
         write_table(RUN_COLUMNS, runs)
+    for view in found:
+        if view.damage:
+            talk(f'job "{view.name}" is {view.state}: {view.damage}')

@@ -19,7 +19,7 @@ def other_programs(home: Path, name: str) -> dict[str, Physical]:
     """Give the programs of all jobs but one."""
     return {
         other.name: _program(home, other.name, other.version, other.fingerprint)
-        for other in definition_store(home).all()
+        for other in definition_store(home).readable()
         if other.name != name
     }
 

@@ -123,7 +123,7 @@ def _places(home: Path, name: str, checkpoint: Path) -> Iterator[Path]:
     """Give where a job remembers, and where versions of it did that were upgraded."""
     yield checkpoint
     version = re.compile(rf"{re.escape(name)}\.v\d+-[0-9a-f]{{8}}")
-    others = {checkpoint_of(home, other).absolute() for other in definition_store(home).all()}
+    others = {checkpoint_of(home, other).absolute() for other in definition_store(home).readable()}
     for place in (home / "jobs").iterdir():
         if version.fullmatch(place.name) and place.absolute() not in others:
             yield place

@@ -49,9 +49,21 @@ class DefinitionStore:
         """Give all definitions, by name."""
         return tuple(self.get(name) for name in self.names())
 
+    def readable(self) -> tuple[Definition, ...]:
+        """Give those definitions that are whole, by name: one that is not hides no other."""
+        found = (self._tried(name) for name in self.names())
+        return tuple(item for item in found if isinstance(item, Definition))
+
+    def damaged(self) -> Mapping[str, JobError]:
+        """Give why some cannot be read, by name."""
+        found = {name: self._tried(name) for name in self.names()}
+        return {name: item for name, item in found.items() if isinstance(item, JobError)}
+
     def find(self, name: str) -> Definition | None:
         """Give a definition; none where the name is not known."""
-        return self.get(name) if name in self.names() else None
+        with coded_storage_errors("reading a job"):
+            there = "/" not in name and self._storage.exists(f"{name}/{_DEFINITION}")
+        return self.get(name) if there else None
 
     def get(self, name: str) -> Definition:
         """Give a definition by its name."""
@@ -136,6 +148,12 @@ class DefinitionStore:
         with coded_storage_errors(f'removing job "{name}"'):
             self._storage.remove(f"{name}/{_DEFINITION}")
             self._storage.remove_tree(name)
+
+    def _tried(self, name: str) -> Definition | JobError:
+        try:
+            return self.get(name)
+        except JobError as error:
+            return error
 
     def _tell(self, name: str, event: Event) -> None:
         events = [*self.history(name), event][-_EVENTS:]

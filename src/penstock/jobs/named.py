@@ -51,7 +51,7 @@ def named(home: Path, text: str) -> Named:
             f'job "{text}" does not exist',
             hint=did_you_mean(text, names(home)) or "List what exists with `penstock jobs list`.",
         )
-    for definition in definition_store(home).all():
+    for definition in definition_store(home).readable():
         if belongs(home, definition, run):
             return replace(_defined(home, definition, runs), asked=text)
     return Named(run.id, run.checkpoint, None, (run,))

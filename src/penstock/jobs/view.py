@@ -21,6 +21,8 @@ from penstock.model.progress import PartitionPosition, Progress
 
 WAITING = "waiting"
 """The state of a job that is to run, while nobody runs it."""
+DAMAGED = "damaged"
+"""The state of a job whose definition cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,14 @@ class JobView:
     runs: tuple[Job, ...] = ()
     versions: tuple[int, ...] = ()
     history: tuple[Event, ...] = ()
+    damage: str = ""
+    """Why its definition cannot be read."""
 
     @property
     def state(self) -> str:
         """What it does: as its run says, or what is wished where none is at work."""
+        if self.damage:
+            return DAMAGED
         if self.definition is None or (self.run is not None and self.run.alive):
             return "" if self.run is None else self.run.state
         if self.run is not None and self.run.state in {"failed", "finished"}:
@@ -57,15 +63,19 @@ class JobView:
 
 def views(home: Path) -> tuple[JobView, ...]:
     """Give all defined jobs by name, then the runs of programs that are none."""
-    definitions, store = definition_store(home).all(), job_store(home)
-    runs = store.jobs()
+    store = definition_store(home)
+    runs = job_store(home).jobs()
     found: list[JobView] = []
-    for definition in definitions:
+    for definition in store.readable():
         own = tuple(run for run in runs if belongs(home, definition, run))
         found.append(_view(home, Named(definition.name, "", definition, own)))
     taken = {run.id for view in found for run in view.runs}
     loose = (run for run in runs if run.id not in taken)
     found += [_view(home, Named(run.id, run.checkpoint, None, (run,))) for run in loose]
+    found += [
+        JobView(name, None, None, None, damage=str(error))
+        for name, error in store.damaged().items()
+    ]
     return tuple(with_lag(home, found))
 
 
@@ -97,6 +107,8 @@ def view_document(view: JobView) -> dict[str, Any]:
     if view.run is not None:
         document |= asdict(view.run)
     document["state"] = view.state
+    if view.damage:
+        document["failure"] = view.damage
     document["job"] = None if view.definition is None else definition_document(view.definition)
     document["lag"] = view.lag
     document["watermark"] = None if view.progress is None else view.progress.watermark

@@ -56,7 +56,7 @@ class SeenJob:
 def seen_jobs(home: Path) -> Iterator[SeenJob]:
     """Give all jobs of a home, by name."""
     store = job_store(home)
-    definitions = {item.name: item for item in definition_store(home).all()}
+    definitions = {item.name: item for item in definition_store(home).readable()}
     host = host_file(home).view()
     hosted = {job.name: job for job in host.jobs} if host is not None and host.alive else {}
     runs: dict[str, list[Job]] = {}
