@@ -17,6 +17,7 @@ from tests.spark.programs import Jobs, append, rows, windowed
 
 pytestmark = pytest.mark.spark
 PATIENCE = 90.0
+STARTS = 5
 
 
 @pytest.fixture
@@ -72,15 +73,18 @@ def test_twenty_thousand_batches_leave_files_and_start_up_flat(
         append(log, rows(2 * (upto - done), first=2 * done, step=0.1))
         jobs.start(windowed(), rows=2, until="caught up").await_end()
         done = upto
-        append(log, rows(2, first=2 * done, step=0.1))
-        begun = time.monotonic()
-        jobs.start(windowed(), rows=2, until="caught up").await_end()
-        seconds = time.monotonic() - begun
-        found.append((done, counted(tmp_path), round(seconds, 2)))
-        done += 1
+        spent: list[float] = []
+        for _ in range(STARTS):
+            append(log, rows(2, first=2 * done, step=0.1))
+            begun = time.monotonic()
+            jobs.start(windowed(), rows=2, until="caught up").await_end()
+            spent.append(time.monotonic() - begun)
+            done += 1
+        # The fastest of some starts: a machine that does other work makes any of them slow.
+        found.append((done, counted(tmp_path), round(min(spent), 2)))
     # Said in the record of the soak.
     print(found)  # noqa: T201
-    files, spent = [item[1] for item in found], [item[2] for item in found]
+    files, seconds = [item[1] for item in found], [item[2] for item in found]
     # States of the last seconds are still there, more or fewer.
     assert max(files[1:]) <= 1.5 * files[0] + 60, found
-    assert max(spent[1:]) <= 2 * spent[0] + 1, found
+    assert max(seconds[1:]) <= 2 * seconds[0] + 1, found

@@ -99,20 +99,21 @@ def start(  # noqa: PLR0913  # all but the program are by name
     read before anything of the others is. One that ends by itself ends at the offsets of `upto`
     where these come first.
     """
+    own_log = parts.format.log_of(str(home))
     if is_forgetting(Path(checkpoint)):
-        forget(physical, parts.format.log_of(str(home)), Path(checkpoint))
+        forget(physical, own_log, Path(checkpoint))
     if parts.files is current_files:
         require_no_lead(Path(checkpoint))
     files = parts.files(require_current(Path(checkpoint)))
-    identified = _identified(files, physical, parts.format.log_of(str(home)), how)
+    identified = _identified(files, physical, own_log, how)
     identity = identified.identity
     kept = identity.applied(physical)
-    log = input_log(parts.format.log_of(str(home)), kept)
+    log = input_log(own_log, kept)
     require_inputs(log, kept)
     codecs = codecs_of(lambda: log, kept.settings.registry)
     require_formats(kept, codecs)
     register_outputs(kept, codecs)
-    require_trimmable(parts.format.log_of(str(home)), kept, how)
+    require_trimmable(own_log, kept, how)
     ensure_topics(log, kept)
     if how.recovery == "upstream":
         begin = partial(_first_offset, log, kept)
@@ -175,7 +176,7 @@ def _started(
         writer = writer.trigger(availableNow=True)
     elif how.batch_every is not None:
         writer = writer.trigger(
-            processingTime=f"{round(1000 * how.batch_every.total_seconds())} ms"
+            processingTime=f"{round(1000 * how.batch_every.total_seconds())} milliseconds"
         )
     try:
         query = writer.start()
