@@ -100,11 +100,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
     where these come first.
     """
     own_log = parts.format.log_of(str(home))
-    if is_forgetting(Path(checkpoint)):
-        forget(physical, own_log, Path(checkpoint))
-    if parts.files is current_files:
-        require_no_lead(Path(checkpoint))
-    files = parts.files(require_current(Path(checkpoint)))
+    files = _taken_files(physical, Path(checkpoint), own_log, parts)
     identified = _identified(files, physical, own_log, how)
     identity = identified.identity
     kept = identity.applied(physical)
@@ -214,6 +210,15 @@ def _followed(frame: DataFrame, physical: Physical, options: ProgramOptions) -> 
     if physical.settings.fuse:
         return frame
     return frame.mapInArrow(Chains(options.program, options.home, options.staging), PACKETS_DDL)
+
+
+def _taken_files(physical: Physical, checkpoint: Path, log: Log, parts: Parts) -> JobFiles:
+    """Give the files of a checkpoint that nobody else works on, and nobody has given up."""
+    if is_forgetting(checkpoint):
+        forget(physical, log, checkpoint)
+    if parts.files is current_files:
+        require_no_lead(checkpoint)
+    return parts.files(require_current(checkpoint))
 
 
 def _identified(files: JobFiles, physical: Physical, log: Log, how: JobSettings) -> Identified:
