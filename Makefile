@@ -3,7 +3,7 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
-CODE := $(wildcard src tests examples bench)
+CODE := $(wildcard src tests examples bench docs)
 UNIT := --fast -m "not (spark or kill or slow or soak)"
 
 # Spark's workers must be this Python: one without pyarrow only says "failed to connect back".
@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-.PHONY: help setup lint unit check test demo bench soak format lock clean
+.PHONY: help setup lint unit check test demo docs bench soak format lock clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -51,8 +51,12 @@ check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 test: lint ## everything but the soak
 	$(PYTHON) -m pytest -n 2 --dist worksteal -m "not soak"
 
-demo: $(READY) ## page views, through Spark, counted live
-	@$(PYTHON) -m examples.demo
+demo: $(READY) ## the page-view platform, live on a local port; SECONDS=60 RATE=500 PORT=9000 FRESH=1
+	@$(PYTHON) -m examples.demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RATE),--rate $(RATE)) \
+	  $(if $(PORT),--port $(PORT)) $(if $(FRESH),--fresh)
+
+docs: $(READY) ## the pages as a site in build/docs
+	@$(PYTHON) -m docs.site
 
 bench: $(READY) ## the numbers of docs/performance.md
 	$(PYTHON) -m bench

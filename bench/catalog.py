@@ -13,6 +13,8 @@ NAMES = (
     "memory",
     "wake",
     "clients",
+    "subscribers",
+    "lookup",
     "codecs",
     "formats",
     "spark_read",

@@ -27,7 +27,19 @@ hypothesis.settings.load_profile("default")
 
 _LONGER = (
     *("bench", "cli", "conformance", "contract", "doctor", "examples", "faults", "inline"),
-    *("jobs", "project", "properties", "requirements", "serve", "sql", "testing", "transcripts"),
+    *(
+        "jobs",
+        "mistakes",
+        "notebook",
+        "pages",
+        "project",
+        "properties",
+        "requirements",
+        "serve",
+        "sql",
+        "testing",
+        "transcripts",
+    ),
     *("front/streams", "log/assign", "log/channel", "log/remote", "log/test_event_store.py"),
     *("schema/codec/test_delimited.py", "schema/codec/test_json_agreement.py"),
     *("kernel/test_buffered.py", "schema/registry", "spark/test_state_patch.py"),

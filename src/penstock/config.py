@@ -23,7 +23,7 @@ _MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
 _TABLES = ("alerts", "jobs", "lineage", "mail", "serdes", "topics", "webhook")
 _PATHS: Mapping[str, tuple[str, ...]] = {
     "lineage": ("file", "token_file"),
-    "mail": ("ca_file", "password_file"),
+    "mail": ("ca_file", "outbox", "password_file"),
     "serdes": ("properties",),
     "webhook": ("secret_file", "token_file"),
 }
@@ -64,6 +64,10 @@ class Settings:
     mail: Mapping[str, object] = field(default_factory=dict)
     webhook: Mapping[str, object] = field(default_factory=dict)
     lineage: Mapping[str, object] = field(default_factory=dict)
+    server: str = ""
+    """Where a server answers that commands are to ask; empty: they work on the home themselves."""
+    token_file: Path | None = None
+    """Where the token for that server is kept."""
 
     @property
     def log_directory(self) -> Path:
@@ -130,6 +134,10 @@ def _parse_url(value: object, _: Path) -> str:
     return value
 
 
+def _parse_file(value: object, directory: Path) -> Path | None:
+    return None if value == "" else _parse_path(value, directory)
+
+
 def _parse_boolean(value: object, _: Path) -> bool:
     if isinstance(value, bool):
         return value
@@ -165,14 +173,26 @@ REGISTRY_URL = Key(
     _parse_url,
     "an address such as http://host:8081",
 )
-KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind], ...] = (
+SERVER = Key(
+    "server",
+    "A server that does what commands ask, instead of this process.",
+    "",
+    _parse_url,
+    "an address such as http://127.0.0.1:8080",
+)
+TOKEN_FILE = Key("token_file", "The file with the token for the server.", "", _parse_file, "a path")
+TOKEN_VARIABLE = "PENSTOCK_TOKEN"  # noqa: S105  # its name
+"""The variable with the token itself."""
+KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind] | Key[Path | None], ...] = (
     DEBUG,
     HOME,
     REGISTRY_URL,
+    SERVER,
     DRIVER_MEMORY,
     MASTER,
     STATE_DATABASE,
     STATE_STORE,
+    TOKEN_FILE,
 )
 
 
@@ -218,6 +238,8 @@ def load_settings(
         mail=_table("mail", layers),
         webhook=_table("webhook", layers),
         lineage=_table("lineage", layers),
+        server=take(SERVER),
+        token_file=take(TOKEN_FILE),
     )
 
 
@@ -232,7 +254,7 @@ def _table(name: str, layers: list[_Layer]) -> dict[str, object]:
 
 def stray_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """The `PENSTOCK_*` variables that set nothing, each with the name that was perhaps meant."""
-    known = [key.variable for key in KEYS]
+    known = [*(key.variable for key in KEYS), TOKEN_VARIABLE]
     return {
         name: did_you_mean(name, known)
         for name in sorted(environment)

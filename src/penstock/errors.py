@@ -22,6 +22,7 @@ PenstockError
 ├── StoreError         a database beside the log: out of reach, or other columns
 ├── RunError           a Spark query that stopped
 ├── JobError           the record of a job, or a wish it cannot be given
+├── RequestError       a request that a server does not answer: who asks, how much, how often
 └── UsageError         a command line or a call that contradicts itself
 """
 
@@ -136,6 +137,10 @@ class RunError(PenstockError):
 
 class JobError(PenstockError):
     """The record of a job cannot be used, or the job cannot do what is asked."""
+
+
+class RequestError(PenstockError):
+    """A server does not answer a request."""
 
 
 class UsageError(PenstockError):

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
-from penstock.cli.offset_ranges import parse_offsets
 from penstock.errors import UsageError
 from penstock.inline.run import InlineOptions
 from penstock.log.open import open_log
 from penstock.log.rows import rows_of_bytes
+from penstock.text.offset_ranges import parse_offsets
 from tests.cli.shell import Cli
 
 

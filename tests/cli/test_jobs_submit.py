@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.jobs_move import parse_to
+from penstock.jobs.rewind_place import parse_to
 from penstock.errors import UsageError
 from penstock.jobs.definitions import definition_store
 from penstock.log.record import TopicPartition

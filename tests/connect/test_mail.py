@@ -160,3 +160,24 @@ def test_ports_are_those_that_servers_have() -> None:
         mail_settings({**table, "security": kind}).port for kind in ("none", "starttls", "tls")
     ]
     assert ports == [25, 587, 465]
+
+
+def test_mail_is_left_in_an_outbox_once_however_often_it_is_sent(tmp_path: Path) -> None:
+    outbox = tmp_path / "mail" / "out"
+    how = mail_settings({"outbox": str(outbox), "from": "p@example.com"})
+    mail = a_mail()
+    mail["Message-ID"] = "<../page 7@penstock.invalid>"
+    send_mail(mail, how)
+    send_mail(mail, how)
+    send_mail(a_mail(), how)
+    assert len(list(outbox.iterdir())) == 2
+    assert "Subject: hello" in (outbox / "page-7.eml").read_text()
+
+
+def test_an_outbox_that_cannot_be_written_and_one_beside_a_host_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    how = mail_settings({"outbox": str(tmp_path / "file"), "from": "p@example.com"})
+    with pytest.raises(DeliveryError, match="MAIL_UNREACHABLE"):
+        send_mail(a_mail(), how)
+    with pytest.raises(ConfigError, match="MAIL_SETTINGS"):
+        mail_settings({"outbox": "out", "host": "localhost", "from": "p@example.com"})

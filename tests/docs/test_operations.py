@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import typer.main
 
-from penstock.cli.main import application, split_flags
+from tests.docs.commands import problem as problem_of
 from tests.docs.pages import DOCS, replayed
 
 PAGES = ("alerts.md", "lineage.md", "metrics.md", "operations.md")
-ROOT: Any = typer.main.get_command(application())
 
 
 def commands(text: str) -> Iterator[str]:
@@ -29,17 +26,7 @@ def commands(text: str) -> Iterator[str]:
 
 def problem(command: str) -> str:
     """Say what is wrong with a command; nothing where it could be run."""
-    _, words = split_flags(shlex.split(command)[1:])
-    node = ROOT
-    while words and words[0] in getattr(node, "commands", {}):
-        node = node.commands[words.pop(0)]
-    if getattr(node, "commands", {}) and words:
-        return f"{command}: no command {words[0]}"
-    known = {
-        flag for parameter in node.params for flag in (*parameter.opts, *parameter.secondary_opts)
-    }
-    flags = [word.partition("=")[0] for word in words if word.startswith("--")]
-    return "".join(f"{command}: no option {flag}" for flag in flags if flag not in known)
+    return problem_of(shlex.split(command)[1:])
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -11,8 +11,10 @@ from penstock.cli.main import COMMANDS, application
 
 # What changes something has no answer that a program would read.
 WRITES = {
+    "dev",
     "dlq replay",
     "groups delete",
+    "init",
     "jobs stop",
     "produce",
     "run",
@@ -37,7 +39,12 @@ def commands(
 
 
 ALL = dict(commands(typer.main.get_command(application())))
-LEAVES = {words: node for words, node in ALL.items() if not hasattr(node, "commands")}
+LEAVES = {
+    words: node
+    for words, node in ALL.items()
+    # A group may be a command, too, as `serve` is beside `serve token`.
+    if not hasattr(node, "commands") or node.invoke_without_command
+}
 
 
 def example_words(epilog: str) -> list[list[str]]:
@@ -78,5 +85,5 @@ def test_every_parameter_says_what_it_is_for(words: str) -> None:
 
 def _command_of(example: list[str]) -> str:
     """The longest command that an example begins with."""
-    starts = [" ".join(example[:n]) for n in (2, 1) if " ".join(example[:n]) in ALL]
+    starts = [" ".join(example[:n]) for n in (3, 2, 1) if " ".join(example[:n]) in ALL]
     return starts[0] if starts else ""

@@ -36,6 +36,15 @@ JOBS = (
 )
 UPGRADES = ("upgrades", "takeover", "H19", "J23")
 WATCHING = ("alerts", "metrics", "lineage", "operations", "L03", "L06", "L11")
+PLATFORM = (
+    *("queries", "J06"),
+    *("window view", "workbench", "L05", "L10"),
+    *("live", "notebook", "L04"),
+    *("projects", "I14", "J01", "K04", "K05", "K13", "K22", "L01", "L02", "L09"),
+    *("web pages", "L07"),
+    *("server", "access", "requests"),
+)
+EXAMPLES = ("documentation", "mistakes", "K01", "K02", "K03", "L08")
 SQL = ("E24", *(f"F{n:02}" for n in range(1, 21)))
 PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
 ITEMS = (
@@ -49,6 +58,8 @@ ITEMS = (
     *JOBS,
     *UPGRADES,
     *WATCHING,
+    *PLATFORM,
+    *EXAMPLES,
     *SQL,
     *PROOF,
 )

@@ -23,14 +23,19 @@ ALLOWED = {
 """Licences that ask for nothing but to be named, and one that asks for changes of its own files."""
 
 DECIDED = {
-    "crc32c": "LGPL-2.1-or-later",
-    "psycopg": "LGPL-3.0-only",
-    "psycopg-binary": "LGPL-3.0-only",
+    "crc32c": {"LGPL-2.1-or-later"},
+    "docutils": {"BSD-3-Clause", "GNU General Public License (GPL)"},
+    "psycopg": {"LGPL-3.0-only"},
+    "psycopg-binary": {"LGPL-3.0-only"},
 }
 """Used as they come, as modules of their own that a user may replace: so the LGPL allows it.
 
-psycopg is an extra, for those who keep their results in PostgreSQL.
+psycopg is an extra, for those who keep their results in PostgreSQL. docutils comes with NiceGUI; it
+is in the public domain but for some files, and the one under the GPL is a mode of an editor.
 """
+
+ELSEWHERE = {"appnope"}
+"""Under BSD-2-Clause, for macOS only, and so not there to be asked: it comes with ipykernel."""
 
 SPOKEN = {
     "3-Clause BSD License": "BSD-3-Clause",
@@ -43,6 +48,7 @@ SPOKEN = {
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
 }
 """What packages without a licence expression say, in the words of SPDX."""
 
@@ -101,15 +107,15 @@ def test_every_package_has_a_licence_that_is_allowed_or_was_decided_on() -> None
         except PackageNotFoundError:
             missing.append(name)
             continue
-        if not found <= ALLOWED and found != {DECIDED.get(name)}:
+        if not found <= ALLOWED and found != DECIDED.get(name):
             others[name] = sorted(found)
     assert others == {}
-    assert missing == []
+    assert set(missing) <= ELSEWHERE
 
 
 def test_nothing_is_decided_that_nobody_needs() -> None:
     assert sorted(set(DECIDED) - set(names())) == []
-    assert [name for name, licence in DECIDED.items() if licences(name) != {licence}] == []
+    assert [name for name, licence in DECIDED.items() if licences(name) != licence] == []
 
 
 def test_the_wheel_is_under_the_apache_licence_and_carries_it(tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def test_every_module_is_named_after_a_concept() -> None:
 def test_rooms_have_empty_doors() -> None:
     doors = [file for file in modules() if file.name == "__init__.py"]
     assert len(doors) > 3
-    assert [str(d) for d in doors if d.read_text() and d.parent != SOURCE] == []
+    # IPython looks into the door of a room for what it is to load.
+    furnished = {SOURCE, SOURCE / "notebook"}
+    assert [str(d) for d in doors if d.read_text() and d.parent not in furnished] == []
 
 
 def test_every_package_has_a_door() -> None:

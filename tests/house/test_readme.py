@@ -54,13 +54,19 @@ def test_the_first_five_minutes_go_as_written(tmp_path: Path) -> None:
     script = "\n".join(runnable(block) for block in blocks("sh"))
     shown = run(["bash", "-euo", "pipefail", "-c", script], tmp_path)
     assert re.findall(r"^\d+$", shown, re.MULTILINE) == ["3", "5", "10"]
-    first, *_ = blocks("python")
-    assert "3 b'12'" in run([sys.executable, "-c", first], tmp_path)
+    *_, last = blocks("python")
+    assert "3 b'12'" in run([sys.executable, "-c", last], tmp_path)
 
 
 def test_the_program_of_the_page_counts(tmp_path: Path) -> None:
-    _, *program = blocks("python")
+    *program, _ = blocks("python")
     shown = run([sys.executable, "-c", "\n".join(program)], tmp_path)
     assert "where tumbling 1m" in shown
     assert "'pageid': 'home'" in shown
     assert "'views': 1, 'people': 1" in shown
+
+
+def test_the_statements_of_the_page_are_statements(tmp_path: Path) -> None:
+    (statements,) = blocks("sql")
+    (tmp_path / "page.sql").write_text(statements)
+    run([sys.executable, "-m", "penstock", "sql", "--check", "page.sql"], tmp_path)

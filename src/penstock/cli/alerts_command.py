@@ -6,19 +6,21 @@ import getpass
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.counted import counted
-from penstock.cli.durations import parse_duration
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line, write_table
-from penstock.cli.times import time_text
-from penstock.errors import PenstockError, UsageError, did_you_mean
+from penstock.cli.served import asked_server, refuse_server
+from penstock.errors import PenstockError, UsageError
+from penstock.text.durations import parse_duration
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
+    from penstock.client.server import Server
     from penstock.config import Settings
     from penstock.watch.alert import Alert
     from penstock.watch.overview import Overview, RuleView
@@ -75,9 +77,15 @@ def register(application: typer.Typer) -> None:
 
 def list_rules(context: typer.Context, json: JsonOption = False) -> None:
     """List the rules, the alerts that are pending or firing, and receivers that do not answer."""
+    server = asked_server(context)
+    if server is not None:
+        _list_served(server.get("/alerts"), json=json)
+        return
     found = _overview(context)
     if json:
-        write_json(_document(found))
+        from penstock.watch.overview_document import overview_document  # noqa: PLC0415
+
+        write_json(overview_document(found))
         return
     if not found.rules:
         talk("there are no rules; write one into penstock.toml: [alerts.NAME]")
@@ -103,6 +111,8 @@ def run(
 ) -> None:
     """Watch the rules until Ctrl-C, and print each alert that is written down."""
     from penstock.watch.watcher import EVERY, Watcher  # noqa: PLC0415  # polars: 0.2 s
+
+    refuse_server(context, "penstock alerts run")
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = settings_of(context)
@@ -134,6 +144,7 @@ def try_rule(
     from penstock.watch.sending import sender_of  # noqa: PLC0415
     from penstock.watch.trial import holding, send_trial  # noqa: PLC0415
 
+    refuse_server(context, "penstock alerts test")
     settings = settings_of(context)
     rule = _rule(settings, name)
     now = SYSTEM_CLOCK.now()
@@ -171,14 +182,18 @@ def silence(  # noqa: PLR0913  # each parameter is an option
     from penstock.clock import SYSTEM_CLOCK  # noqa: PLC0415
     from penstock.watch.silence import Silence, silences  # noqa: PLC0415
 
-    settings = settings_of(context)
-    _rule(settings, name)
     if end == (length is not None):
         raise UsageError(
             "ALERT_SILENCE",
             f'a silence of rule "{name}" is to begin and to end, or neither',
             hint="Give --for 2h to begin it, or --end to end it.",
         )
+    server = asked_server(context)
+    if server is not None:
+        _silence_at(server, name, {"length": length, "key": key, "reason": reason}, json=json)
+        return
+    settings = settings_of(context)
+    _rule(settings, name)
     now = SYSTEM_CLOCK.now()
     until = now
     if length is None:
@@ -190,6 +205,65 @@ def silence(  # noqa: PLR0913  # each parameter is an option
         talk(f'rule "{name}" is silent until {time_text(until)}')
     if json:
         write_json({"rule": name, "key": key, "until": until})
+
+
+def _silence_at(server: Server, name: str, wanted: dict[str, str | None], *, json: bool) -> None:
+    from urllib.parse import quote  # noqa: PLC0415
+
+    path = f"/alerts/{quote(name, safe='')}/silence"
+    if wanted["length"] is None:
+        done = server.delete(path, key=wanted["key"])
+        talk(f'rule "{name}" is told again')
+    else:
+        done = server.post(path, wanted)
+        talk(f'rule "{name}" is silent until {time_text(done["until"])}')
+    if json:
+        write_json(done)
+
+
+def _list_served(found: dict[str, Any], *, json: bool) -> None:
+    """Show what a server says of its rules as that of a home is shown."""
+    if json:
+        write_json(found)
+        return
+    rules = found["rules"]
+    if not rules:
+        talk("there are no rules; write one into penstock.toml: [alerts.NAME]")
+        return
+    columns = ("rule", "on", "when", "state", "silenced until", "problem")
+    write_table(columns, [_served_row(rule) for rule in rules])
+    live = [alert for rule in rules for alert in rule["alerts"]]
+    if live:
+        write_line("")
+        shown = ("rule", "state", "key", "since", "message")
+        write_table(shown, [_served_alert(alert) for alert in live])
+    for target, status in found["receivers"].items():
+        if status["problem"]:
+            talk(f"{target} has not taken {status['waiting']} alerts: {status['problem']}")
+    if not found["watched"]:
+        talk("nobody watches; begin with: penstock alerts run")
+
+
+def _served_row(rule: dict[str, Any]) -> tuple[str, ...]:
+    counts = {state: sum(one["state"] == state for one in rule["alerts"]) for state in _LIVE}
+    state = ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "calm"
+    until = max((one["until"] for one in rule["silences"]), default=None)
+    ((watched, place),) = rule["on"].items()
+    return (
+        rule["rule"],
+        f"{watched} {place}",
+        rule["when"] or "nothing comes",
+        state,
+        _NOTHING if until is None else time_text(until, timespec="seconds"),
+        rule["problem"] or _NOTHING,
+    )
+
+
+def _served_alert(alert: dict[str, Any]) -> tuple[str, ...]:
+    from penstock.watch.sighting import json_text  # noqa: PLC0415
+
+    key = json_text(alert["key"])
+    return (alert["rule"], alert["state"], key, alert["since"], alert["message"])
 
 
 def _overview(context: typer.Context) -> Overview:
@@ -206,16 +280,9 @@ def _overview(context: typer.Context) -> Overview:
 
 
 def _rule(settings: Settings, name: str) -> Rule:
-    from penstock.watch.rule_document import rules_of  # noqa: PLC0415
+    from penstock.watch.rule_document import require_rule  # noqa: PLC0415
 
-    rules = {rule.name: rule for rule in rules_of(settings.alerts)}
-    if name not in rules:
-        raise UsageError(
-            "ALERT_MISSING",
-            f'there is no rule "{name}"',
-            hint=did_you_mean(name, rules) or "List them with `penstock alerts list`.",
-        )
-    return rules[name]
+    return require_rule(settings.alerts, name)
 
 
 def _row(view: RuleView) -> tuple[str, ...]:
@@ -249,26 +316,3 @@ def _show(alert: Alert, *, json: bool) -> None:
     else:
         write_line(f"{time_text(alert.at)}  {alert.state:<9}  {alert.message}")
     sys.stdout.flush()
-
-
-def _document(found: Overview) -> dict[str, object]:
-    from dataclasses import asdict  # noqa: PLC0415
-
-    from penstock.watch.message import alert_document  # noqa: PLC0415
-
-    return {
-        "watched": found.watched,
-        "receivers": found.receivers,
-        "rules": [
-            {
-                "rule": view.rule.name,
-                "on": {view.rule.watched: view.rule.place},
-                "when": view.rule.when,
-                "to": [str(target) for target in view.rule.to],
-                "problem": view.problem,
-                "silences": [asdict(silence) for silence in view.silences],
-                "alerts": [alert_document(alert) for alert in view.alerts],
-            }
-            for view in found.rules
-        ],
-    }

@@ -14,7 +14,6 @@ from penstock.cli.counted import counted
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import decorated, examples, talk
-from penstock.cli.place import parse_place
 from penstock.cli.record_text import PARTS, line_maker
 from penstock.cli.row_lines import read_rows
 from penstock.cli.serde_option import (
@@ -25,6 +24,7 @@ from penstock.cli.serde_option import (
     reading_serde,
 )
 from penstock.errors import UsageError
+from penstock.text.place import parse_place
 
 if TYPE_CHECKING:
     from penstock.log.consumer import Consumer

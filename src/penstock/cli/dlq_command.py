@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.counted import counted
-from penstock.cli.letter_text import letter_document, letter_lines
-from penstock.cli.offset_ranges import parse_offsets
+from penstock.cli.letter_text import letter_lines
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, complete_topic
 from penstock.cli.output import (
@@ -21,6 +20,7 @@ from penstock.cli.output import (
     write_list,
 )
 from penstock.errors import OffsetError
+from penstock.text.offset_ranges import parse_offsets
 
 if TYPE_CHECKING:
     from penstock.jobs.dead_letters import Letter
@@ -130,6 +130,8 @@ def show(  # noqa: PLR0913  # each parameter is an option
             hint="`penstock dlq list` says which reasons and sources there are.",
         )
     if json:
+        from penstock.jobs.letter_document import letter_document  # noqa: PLC0415
+
         write_json([letter_document(letter) for letter in islice(found, most)])
         return
     for number, letter in enumerate(islice(found, most)):

@@ -10,15 +10,12 @@ import typer
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line, write_list, write_table
-from penstock.cli.place import parse_place
-from penstock.cli.times import time_text
-from penstock.errors import OffsetError, PenstockError
+from penstock.errors import PenstockError
+from penstock.text.place import parse_place
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
-    from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.port import GroupInfo
-    from penstock.log.position import Start
-    from penstock.log.record import TopicPartition
 
 _NOTHING = "-"
 
@@ -73,7 +70,9 @@ def list_groups(context: typer.Context, json: JsonOption = False) -> None:
     rows: list[dict[str, object]] = []
     if log_exists(context):
         with opened_log(context) as log:
-            rows = [_summary(log, log.group(name)) for name in log.groups()]
+            from penstock.log.group_report import group_summary  # noqa: PLC0415  # Arrow
+
+            rows = [group_summary(log, log.group(name)) for name in log.groups()]
     write_list(
         rows,
         as_json=json,
@@ -86,7 +85,9 @@ def describe(context: typer.Context, name: GroupArgument, json: JsonOption = Fal
     """Show the members, the partitions they read, and how far they are behind."""
     with opened_log(context) as log:
         group = log.group(name)
-        partitions = _partitions(log, group)
+        from penstock.log.group_report import group_partitions  # noqa: PLC0415  # Arrow
+
+        partitions = group_partitions(log, group)
     if json:
         members = [
             member._asdict()
@@ -136,10 +137,12 @@ def reset(  # noqa: PLR0913  # each parameter is an option
     json: JsonOption = False,
 ) -> None:
     """Set what a group reads next. Its members must have stopped."""
+    from penstock.log.group_report import group_targets  # noqa: PLC0415  # Arrow
+
     place = parse_place(to)
     with opened_log(context) as log:
         before = log.group(name).committed
-        after = _targets(log, topic, partition, place)
+        after = group_targets(log, topic, partition, place)
         if not dry_run:
             log.commit(name, after)
     rows = [
@@ -159,71 +162,6 @@ def delete(context: typer.Context, name: GroupArgument) -> None:
     with opened_log(context) as log:
         log.delete_group(name)
     talk(f'group "{name}" deleted')
-
-
-def _targets(
-    log: EmbeddedLog, topic: str, partition: int | None, place: Start
-) -> dict[TopicPartition, int]:
-    from penstock.log.position import start_offset  # noqa: PLC0415  # with the log
-    from penstock.log.record import TopicPartition  # noqa: PLC0415
-
-    numbers = range(log.topic(topic).partitions) if partition is None else [partition]
-    targets = {}
-    for number in numbers:
-        item = TopicPartition(topic, number)
-        bounds = log.bounds(*item)
-        offset = start_offset(log, item, place)
-        if not bounds.start <= offset <= bounds.end:
-            raise OffsetError(
-                "OFFSET_RANGE",
-                f'offset {offset} of partition "{item}" is outside {bounds.start} to {bounds.end}',
-                hint="Choose one within, or earliest or latest; --partition sets one partition.",
-            )
-        targets[item] = offset
-    return targets
-
-
-def _summary(log: EmbeddedLog, group: GroupInfo) -> dict[str, object]:
-    partitions = _partitions(log, group)
-    lags = [row["lag"] for row in partitions if isinstance(row["lag"], int)]
-    topics = sorted({str(row["topic"]) for row in partitions})
-    return {
-        "group": group.name,
-        "members": len(group.members),
-        "topics": topics,
-        "lag": sum(lags) if lags else None,
-    }
-
-
-def _partitions(log: EmbeddedLog, group: GroupInfo) -> list[dict[str, object]]:
-    """One row for each partition that is read or has an offset."""
-    from penstock.log.record import TopicPartition  # noqa: PLC0415  # with the log
-
-    existing = log.topics()
-    owners = {place: member.member_id for member in group.members for place in member.assigned}
-    subscribed = {topic for member in group.members for topic in member.topics}
-    places = {*group.committed, *owners} | {
-        TopicPartition(topic, number)
-        for topic in subscribed
-        if topic in existing
-        for number in range(log.topic(topic).partitions)
-    }
-    rows: list[dict[str, object]] = []
-    for place in sorted(places):
-        committed = group.committed.get(place)
-        end = log.bounds(*place).end if place.topic in existing else None
-        known = committed is not None and end is not None
-        rows.append(
-            {
-                "topic": place.topic,
-                "partition": place.partition,
-                "committed": committed,
-                "end": end,
-                "lag": max(end - committed, 0) if known else None,  # type: ignore[operator]
-                "member": owners.get(place),
-            }
-        )
-    return rows
 
 
 def _write_members(group: GroupInfo) -> None:

@@ -12,8 +12,8 @@ import typer
 
 from penstock.cli.options import JsonOption, exported_flags, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line, write_table
-from penstock.cli.times import time_text
 from penstock.errors import JobError, UsageError
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cli.byte_text import bytes_of_json
-from penstock.cli.times import parse_timestamp
 from penstock.errors import RecordError, UsageError
+from penstock.text.byte_text import bytes_of_json
+from penstock.text.times import parse_timestamp
 
 if TYPE_CHECKING:
     from penstock.log.record import Headers, Value
@@ -93,7 +93,7 @@ def _split(line: bytes, separator: bytes) -> tuple[bytes, bytes]:
 def _value_reader(topic: Topic) -> Callable[[bytes], Value]:
     if topic.schema is None:
         return bytes
-    from penstock.cli.json_row import parse_row  # noqa: PLC0415  # needs Arrow
+    from penstock.text.json_row import parse_row  # noqa: PLC0415  # needs Arrow
 
     return lambda line: parse_row(_parse_object(line), topic.schema)
 
@@ -128,7 +128,7 @@ def _whole_record(line: bytes, topic: Topic) -> Outgoing:
 def _json_value(value: object, topic: Topic) -> Value:
     if topic.schema is None or value is None:
         return _json_bytes(value, "value")
-    from penstock.cli.json_row import parse_row  # noqa: PLC0415  # needs Arrow
+    from penstock.text.json_row import parse_row  # noqa: PLC0415  # needs Arrow
 
     if not isinstance(value, dict):
         message = "has a value that is not an object of columns"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from penstock.cli.durations import duration_text
-from penstock.cli.sizes import size_text
-from penstock.cli.times import time_text
 from penstock.plan.moment import moment_text
+from penstock.text.durations import duration_text
+from penstock.text.sizes import size_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.jobs.definition import Definition, Event

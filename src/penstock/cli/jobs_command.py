@@ -9,16 +9,14 @@ import typer
 
 from penstock.cli import jobs_logs, jobs_move, jobs_submit, jobs_wish
 from penstock.cli.explain_command import StageName
-from penstock.cli.job_argument import JobArgument, home_of
+from penstock.cli.job_argument import JobArgument
 from penstock.cli.job_text import JOB_COLUMNS, RUN_COLUMNS, job_row, run_row, view_lines
 from penstock.cli.options import JsonOption
 from penstock.cli.output import examples, talk, write_json, write_line, write_table
+from penstock.cli.served import office_of, tell_of_host
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from penstock.jobs.view import JobView
-    from penstock.model.recovery_report import RecoveryReport
 
 
 def register(application: typer.Typer) -> None:
@@ -61,11 +59,12 @@ def list_jobs(
     json: JsonOption = False,
 ) -> None:
     """List the jobs, and the runs of programs that are none, with state, lag and user."""
-    from penstock.jobs.view import WAITING, view_document, views  # noqa: PLC0415
+    from penstock.jobs.view import WAITING, view_document  # noqa: PLC0415
 
+    office = office_of(context)
     found = [
         view
-        for view in views(home_of(context))
+        for view in office.views()
         if _shown(view, everything=everything) and application in (None, _application(view))
     ]
     if json:
@@ -73,7 +72,7 @@ def list_jobs(
     elif found:
         _write(found)
         if any(view.state == WAITING for view in found):
-            jobs_wish.tell_of_host(home_of(context))
+            tell_of_host(office)
     else:
         talk("there is no job; one begins with: penstock jobs submit FILE, or penstock run FILE")
 
@@ -89,12 +88,12 @@ def show(
 ) -> None:
     """Show a job: elements, lag and watermark by partition, accounting, state, errors, history."""
     from penstock.jobs.recovery import recovery_lines  # noqa: PLC0415
-    from penstock.jobs.view import view_document, view_of  # noqa: PLC0415
+    from penstock.jobs.view import view_document  # noqa: PLC0415
 
-    home = home_of(context)
-    view = view_of(home, name)
-    plan = None if stage is None else _plan(home, view, stage)
-    report = _recovery(home, view)
+    office = office_of(context)
+    view = office.view(name)
+    plan = None if stage is None else office.plan(name, stage.value)
+    report = office.recovery(name)
     if json:
         document = view_document(view) | {
             "progress": None if view.progress is None else asdict(view.progress),
@@ -110,26 +109,6 @@ def show(
         write_line(line)
     for line in recovery_lines(report) if report is not None and plan is None else ():
         write_line(line)
-
-
-def _recovery(home: Path, view: JobView) -> RecoveryReport | None:
-    """Give how it came back after its last crash."""
-    from penstock.jobs.definition import checkpoint_of  # noqa: PLC0415
-    from penstock.jobs.recovery import recovery_of  # noqa: PLC0415
-    from penstock.jobs.store import job_store  # noqa: PLC0415
-
-    if view.definition is not None:
-        return recovery_of(job_store(home), str(checkpoint_of(home, view.definition)))
-    return None if view.run is None else job_store(home).recovery(view.run.id)
-
-
-def _plan(home: Path, view: JobView, stage: StageName) -> dict[str, str]:
-    from penstock.jobs.plan_text import plan_texts  # noqa: PLC0415
-    from penstock.jobs.running import running_of  # noqa: PLC0415
-    from penstock.jobs.submit import known_program  # noqa: PLC0415
-
-    running = running_of(home, view.name)
-    return plan_texts(known_program(home, view.name), stage.value, running=running)
 
 
 def _shown(view: JobView, *, everything: bool) -> bool:

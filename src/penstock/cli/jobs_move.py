@@ -5,22 +5,17 @@ Each waits until the job is quiet, does its work, and lets the job go on.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from penstock.cli.job_argument import JobArgument, TimeoutOption, home_of
-from penstock.cli.jobs_wish import tell_of_host
+from penstock.cli.job_argument import JobArgument, TimeoutOption
 from penstock.cli.options import JsonOption
 from penstock.cli.output import examples, talk, waiting, write_json, write_table
-from penstock.cli.sizes import size_text
+from penstock.cli.served import office_of, tell_of_host
 from penstock.errors import UsageError
-
-if TYPE_CHECKING:
-    from penstock.log.record import TopicPartition
-    from penstock.spark.rewind import Rewound, To
+from penstock.text.sizes import size_text
 
 _PATIENCE = 60.0
 
@@ -80,14 +75,8 @@ def rewind(
     json: JsonOption = False,
 ) -> None:
     """Let a job begin anew at a place of its input, with nothing that it remembers."""
-    from penstock.jobs import moving  # noqa: PLC0415
-
-    place = parse_to(to)
     with waiting(f"rewinding {name}"):
-        done = moving.rewind(
-            home_of(context), name, place, drop_results=drop_results, seconds=timeout
-        )
-    rows = _places(done)
+        rows = office_of(context).rewind(name, to, drop_results=drop_results, seconds=timeout)
     if json:
         write_json(rows)
         return
@@ -106,16 +95,14 @@ def rescale(
     json: JsonOption = False,
 ) -> None:
     """Let a job go on with so many tasks at a time; it keeps its state and its place."""
-    from penstock.jobs import moving  # noqa: PLC0415
-
     with waiting(f"rescaling {name}"):
-        done = moving.rescale(home_of(context), name, parallelism, seconds=timeout)
+        done = office_of(context).rescale(name, parallelism, seconds=timeout)
     if json:
-        write_json(asdict(done))
+        write_json(done)
         return
     talk(
-        f'job "{name}" has {done.after} tasks at a time in the place of {done.before}:'
-        f" {done.states} states moved in {done.milliseconds} ms"
+        f'job "{name}" has {done["after"]} tasks at a time in the place of {done["before"]}:'
+        f" {done['states']} states moved in {done['milliseconds']} ms"
     )
 
 
@@ -131,14 +118,12 @@ def savepoint(
     json: JsonOption = False,
 ) -> None:
     """Keep all that a job knows in a folder: its state, its place and its program."""
-    from penstock.jobs import moving  # noqa: PLC0415
-
     with waiting(f"saving {name}"):
-        done = moving.savepoint(home_of(context), name, folder, seconds=timeout)
+        done = office_of(context).savepoint(name, folder, seconds=timeout)
     if json:
-        write_json({"folder": str(done.folder), "made": done.made, "bytes": done.size})
+        write_json(done)
         return
-    talk(f'job "{name}" is saved in "{done.folder}", {size_text(done.size)}')
+    talk(f'job "{name}" is saved in "{done["folder"]}", {size_text(done["bytes"])}')
 
 
 def restore(
@@ -155,16 +140,14 @@ def restore(
     json: JsonOption = False,
 ) -> None:
     """Let a job go on with what a savepoint knows."""
-    from penstock.jobs import moving  # noqa: PLC0415
-
-    home = home_of(context)
+    office = office_of(context)
     with waiting(f"restoring {name}"):
-        done = moving.restore(home, name, folder, parallelism=parallelism, seconds=timeout)
+        done = office.restore(name, folder, parallelism=parallelism, seconds=timeout)
     if json:
-        write_json({"job": name, "milliseconds": done.milliseconds})
+        write_json(done)
         return
-    talk(f'job "{name}" goes on from "{folder}", restored in {done.milliseconds} ms')
-    tell_of_host(home)
+    talk(f'job "{name}" goes on from "{folder}", restored in {done["milliseconds"]} ms')
+    tell_of_host(office)
 
 
 def clone(  # noqa: PLR0913  # each parameter is an option
@@ -188,20 +171,19 @@ def clone(  # noqa: PLR0913  # each parameter is an option
 ) -> None:
     """Make a copy of a job that goes on from what it knows, and writes to topics of its own."""
     from penstock.jobs.clone import Clone  # noqa: PLC0415
-    from penstock.jobs.clone import clone as clone_job  # noqa: PLC0415
     from penstock.jobs.view import definition_document  # noqa: PLC0415
 
-    home = home_of(context)
+    office = office_of(context)
     wanted = Clone(
         name=copy, topics=_renamed(topic or []), suffix=suffix, fresh=fresh, paused=paused
     )
     with waiting(f"copying {name}"):
-        made = clone_job(home, name, wanted, seconds=timeout)
+        made = office.clone(name, wanted, seconds=timeout)
     if json:
         write_json(definition_document(made))
         return
     talk(f'job "{copy}" is a copy of "{name}"')
-    tell_of_host(home)
+    tell_of_host(office)
 
 
 def export(
@@ -216,56 +198,12 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write a job with its results, state and place into a folder that needs no Penstock."""
-    from penstock.jobs.export import export as export_job  # noqa: PLC0415
-
     with waiting(f"exporting {name}"):
-        done = export_job(home_of(context), name, folder, with_input=with_input, seconds=timeout)
+        done = office_of(context).export(name, folder, with_input=with_input, seconds=timeout)
     if json:
-        write_json({"folder": str(done.folder), "rows": dict(done.rows)})
+        write_json(done)
         return
-    write_table(("file", "rows"), list(done.rows.items()))
-
-
-def parse_to(words: list[str]) -> To:
-    """Read where a job is to begin: one word or time, or offsets of partitions."""
-    from penstock.cli.times import parse_time  # noqa: PLC0415
-
-    if any("=" in word for word in words):
-        return dict(_offset(word) for word in words)
-    if len(words) > 1:
-        raise UsageError(
-            "REWIND_PLACE",
-            f"{len(words)} places are given",
-            hint="Give --to once, or offsets of several partitions as --to TOPIC:N=OFFSET.",
-        )
-    (word,) = words
-    return word if word in {"beginning", "end"} or word.startswith("{") else parse_time(word)
-
-
-def _offset(word: str) -> tuple[TopicPartition, int]:
-    from penstock.log.record import TopicPartition as Place  # noqa: PLC0415
-
-    place, _, offset = word.partition("=")
-    topic, _, partition = place.rpartition(":")
-    if not (topic and partition.isdecimal() and offset.isdecimal()):
-        raise UsageError(
-            "REWIND_PLACE",
-            f'"{word}" is no place in a topic',
-            hint="Write the offset of a partition as TOPIC:N=OFFSET, such as clicks:0=42.",
-        )
-    return Place(topic, int(partition)), int(offset)
-
-
-def _places(done: Rewound) -> list[dict[str, object]]:
-    return [
-        {
-            "topic": place.topic,
-            "partition": place.partition,
-            "before": done.before.get(place),
-            "after": offset,
-        }
-        for place, offset in sorted(done.after.items())
-    ]
+    write_table(("file", "rows"), list(done["rows"].items()))
 
 
 def _renamed(words: list[str]) -> dict[str, str]:

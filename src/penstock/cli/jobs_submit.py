@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.durations import parse_duration
 from penstock.cli.job_argument import home_of
-from penstock.cli.jobs_wish import tell_of_host
 from penstock.cli.options import JsonOption, exported_flags
 from penstock.cli.output import examples, talk, write_json
 from penstock.cli.plan_settings import (
@@ -19,10 +17,14 @@ from penstock.cli.plan_settings import (
     plan_settings,
 )
 from penstock.cli.program_file import ProgramArgument
+from penstock.cli.served import asked_server, office_of, tell_of_host
+from penstock.errors import UsageError
 from penstock.project.program_file import load_program
+from penstock.text.durations import parse_duration
 
 if TYPE_CHECKING:
     from penstock.app import App
+    from penstock.client.server import Server
     from penstock.jobs.submit import Submitted
     from penstock.model.job_settings import JobSettings
     from penstock.model.physical import Settings
@@ -142,6 +144,20 @@ def submit(  # noqa: PLR0913  # each parameter is an option
         "trim": trim,
         "restarts": restarts,
     }
+    server = asked_server(context)
+    if server is not None:
+        wanted = {
+            "name": name,
+            "application": application,
+            "settings": {key: value for key, value in said.items() if value is not None},
+            "parallelism": parallelism,
+            "buckets": buckets,
+            "fuse": fuse,
+            "paused": paused,
+            "bounded": bounded or None,
+        }
+        _submit_at(server, program, wanted, checkpoint, json=json)
+        return
     how = plan_settings(parallelism, buckets, fuse=fuse)
     with exported_flags(context):
         app = load_program(program)
@@ -155,7 +171,29 @@ def submit(  # noqa: PLR0913  # each parameter is an option
         done = _submit(context, app, how, given, bounded=bounded or None)
     _tell(done, json=json)
     if done.definition.wish == "running":
-        tell_of_host(home_of(context))
+        tell_of_host(office_of(context))
+
+
+def _submit_at(
+    server: Server, program: str, given: dict[str, Any], checkpoint: str, *, json: bool
+) -> None:
+    from penstock.client.jobs import ServerJobs  # noqa: PLC0415  # HTTP
+    from penstock.client.program import program_files  # noqa: PLC0415
+    from penstock.jobs.submit import Submitted  # noqa: PLC0415
+    from penstock.jobs.view_document import read_definition  # noqa: PLC0415
+
+    if checkpoint:
+        raise UsageError(
+            "SERVER_PATH",
+            f'"{checkpoint}" is a path, and a server keeps checkpoints in its home',
+            hint="Leave out --checkpoint.",
+        )
+    office = ServerJobs(server)
+    found = office.submit(given | program_files(program))
+    done = Submitted(read_definition(found), found["outcome"], found["changed"])
+    _tell(done, json=json)
+    if done.definition.wish == "running":
+        tell_of_host(office)
 
 
 def _settings(app: App, name: str, said: dict[str, Any]) -> JobSettings:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.job_argument import JobArgument, TimeoutOption, WaitOption, home_of
+from penstock.cli.job_argument import JobArgument, TimeoutOption, WaitOption
 from penstock.cli.options import JsonOption
 from penstock.cli.output import examples, talk, waiting, write_json
+from penstock.cli.served import office_of, tell_of_host
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from penstock.jobs.definition import Definition
+    from penstock.jobs.job import Job
+    from penstock.jobs.office import JobOffice
     from penstock.jobs.stop import Mode
 
 _PATIENCE = 60.0
@@ -54,35 +55,24 @@ def pause(
     json: JsonOption = False,
 ) -> None:
     """Let a job rest after the batch in hand, until it is resumed."""
-    from penstock.jobs import control  # noqa: PLC0415
-    from penstock.jobs.named import require_defined  # noqa: PLC0415
-
-    home = home_of(context)
-    definition = control.pause(home, require_defined(home, name).name)
-    _wait(home, definition, timeout if wait else None)
+    office = office_of(context)
+    definition = office.wish(name, "pause")
+    _wait(office, definition.name, timeout if wait else None)
     _tell(definition, json=json)
 
 
 def resume(context: typer.Context, name: JobArgument, json: JsonOption = False) -> None:
     """Let a paused job go on where it is."""
-    from penstock.jobs import control  # noqa: PLC0415
-    from penstock.jobs.named import require_defined  # noqa: PLC0415
-
-    home = home_of(context)
-    definition = control.resume(home, require_defined(home, name).name)
-    _tell(definition, json=json)
-    tell_of_host(home)
+    office = office_of(context)
+    _tell(office.wish(name, "resume"), json=json)
+    tell_of_host(office)
 
 
 def start(context: typer.Context, name: JobArgument, json: JsonOption = False) -> None:
     """Let a job run that was stopped or paused, or that failed too often."""
-    from penstock.jobs import control  # noqa: PLC0415
-    from penstock.jobs.named import require_defined  # noqa: PLC0415
-
-    home = home_of(context)
-    definition = control.start(home, require_defined(home, name).name)
-    _tell(definition, json=json)
-    tell_of_host(home)
+    office = office_of(context)
+    _tell(office.wish(name, "start"), json=json)
+    tell_of_host(office)
 
 
 def stop(
@@ -125,63 +115,36 @@ def remove(
     json: JsonOption = False,
 ) -> None:
     """Forget a stopped job, its versions and its state; the topics it has written stay."""
-    from penstock.jobs import control  # noqa: PLC0415
-    from penstock.jobs.named import require_defined  # noqa: PLC0415
-
-    home = home_of(context)
-    definition = require_defined(home, name)
+    office = office_of(context)
     if not yes:
-        typer.confirm(f"remove job {definition.name}?", abort=True, err=True)
-    control.remove(home, definition.name, keep_state=keep_state, seconds=timeout)
+        typer.confirm(f"remove job {office.view(name).name}?", abort=True, err=True)
+    definition = office.remove(name, keep_state=keep_state, seconds=timeout)
     _tell(definition, json=json, word="removed")
-
-
-def tell_of_host(home: Path) -> None:
-    """Say it where nobody is there to run a job."""
-    from penstock.jobs.host_file import host_file  # noqa: PLC0415
-
-    view = host_file(home).view()
-    if view is None or not view.alive:
-        talk("no host runs the jobs of this home now; start one with: penstock host")
 
 
 def _stop(
     context: typer.Context, name: str, mode: Mode, seconds: float | None, *, json: bool
 ) -> None:
-    from penstock.jobs import control  # noqa: PLC0415
-    from penstock.jobs.named import named  # noqa: PLC0415
+    from penstock.jobs.definition import Definition  # noqa: PLC0415
 
-    home = home_of(context)
-    definition = named(home, name).definition
-    if definition is None:
-        _stop_run(home, name, mode, seconds, json=json)
+    office = office_of(context)
+    ended = office.stop(name, mode)
+    if isinstance(ended, Definition):
+        _wait(office, ended.name, seconds)
+        _tell(ended, json=json)
         return
-    definition = control.stop(home, definition.name, mode=mode)
-    _wait(home, definition, seconds)
-    _tell(definition, json=json)
-
-
-def _stop_run(home: Path, name: str, mode: Mode, seconds: float | None, *, json: bool) -> None:
-    from penstock.jobs.stop import ask_to_stop, wait_for_end  # noqa: PLC0415
-    from penstock.jobs.store import job_store  # noqa: PLC0415
-
-    store = job_store(home)
-    run = ask_to_stop(store, name, mode)
-    if seconds is not None:
-        with waiting(f"waiting for {name} to end"):
-            run = wait_for_end(store, name, seconds)
+    run = _wait(office, name, seconds) or ended
     if json:
         write_json(asdict(run))
         return
     talk(f'job "{name}" was asked to stop' if seconds is None else f'job "{name}" is {run.state}')
 
 
-def _wait(home: Path, definition: Definition, seconds: float | None) -> None:
-    from penstock.jobs.control import wait_until_ended  # noqa: PLC0415
-
-    if seconds is not None:
-        with waiting(f"waiting for {definition.name} to end"):
-            wait_until_ended(home, definition.name, seconds)
+def _wait(office: JobOffice, name: str, seconds: float | None) -> Job | None:
+    if seconds is None:
+        return None
+    with waiting(f"waiting for {name} to end"):
+        return office.wait_until_ended(name, seconds)
 
 
 def _tell(definition: Definition, *, json: bool, word: str = "") -> None:

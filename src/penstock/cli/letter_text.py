@@ -1,39 +1,18 @@
-"""A dead letter as text, and as JSON."""
+"""A dead letter as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from penstock.cli.byte_text import json_value, line_text
 from penstock.cli.record_text import headers_text
-from penstock.cli.times import time_text
+from penstock.text.byte_text import line_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.jobs.dead_letters import Letter
 
 _A_LINE = 16
-
-
-def letter_document(letter: Letter) -> dict[str, object]:
-    """Give a letter as the object that `--json` prints; bytes are exact."""
-    return {
-        "partition": letter.partition,
-        "offset": letter.offset,
-        "reason": letter.reason,
-        "error": letter.error,
-        "step": letter.step,
-        "site": letter.site,
-        "traceback": letter.traceback,
-        "row": letter.row,
-        "time": letter.time,
-        "source": letter.source._asdict(),
-        "timestamp": letter.timestamp,
-        "key": json_value(letter.key),
-        "headers": [[name, json_value(value)] for name, value in letter.headers],
-        "raw": json_value(letter.raw),
-        "replayed": letter.replayed,
-    }
 
 
 def letter_lines(topic: str, letter: Letter) -> Iterator[str]:

@@ -11,9 +11,11 @@ import typer
 from penstock.cli.job_argument import complete_job
 from penstock.cli.options import JsonOption, exported_flags, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line
+from penstock.cli.served import asked_server
 from penstock.errors import PenstockError, UsageError
 
 if TYPE_CHECKING:
+    from penstock.client.server import Server
     from penstock.watch.lineage import JobLineage
 
 
@@ -54,6 +56,10 @@ def lineage(
             "lineage is asked for in two forms at once",
             hint="Give one of --dot, --openlineage and --json.",
         )
+    server = asked_server(context)
+    if server is not None and not (job or "").partition(":")[0].endswith(".py"):
+        _write_served(server, job, asked=(dot, openlineage), json=json)
+        return
     found = list(_found(context, job))
     if openlineage:
         _write_events(context, found)
@@ -63,9 +69,37 @@ def lineage(
         for line in graph_lines(item for item, _ in found):
             write_line(line)
     elif json:
-        write_json([_document(item) for item, _ in found])
+        from penstock.watch.lineage import lineage_document  # noqa: PLC0415
+
+        write_json([lineage_document(item) for item, _ in found])
     else:
         _write_text([item for item, _ in found])
+
+
+def _write_served(server: Server, job: str | None, *, asked: tuple[bool, bool], json: bool) -> None:
+    """Show what a server says of its jobs as that of a home is shown."""
+    from urllib.parse import quote  # noqa: PLC0415
+
+    from penstock.watch.lineage import graph_lines, read_lineage  # noqa: PLC0415
+
+    dot, openlineage = asked
+    if openlineage:
+        raise UsageError(
+            "SERVER_COMMAND",
+            "`penstock lineage --openlineage` works on a home itself, and cannot be asked of a"
+            " server",
+            hint="Leave out --server, and name the directory with --home.",
+        )
+    names = [one["name"] for one in server.items("/jobs")] if job is None else [job]
+    documents = [server.get(f"/lineage/{quote(name, safe='')}") for name in names]
+    found = [read_lineage(document) for document in documents]
+    if json:
+        write_json(documents)
+    elif dot:
+        for line in graph_lines(found):
+            write_line(line)
+    else:
+        _write_text(found)
 
 
 def _found(context: typer.Context, job: str | None) -> Iterator[tuple[JobLineage, str]]:
@@ -122,30 +156,6 @@ def _write_events(context: typer.Context, found: list[tuple[JobLineage, str]]) -
     for item, run in found:
         seen = run_of(job_store(settings.home).job(run), now) if run else None
         write_json(run_event(item, seen or Run(item.job, now, now, "START"), namespace))
-
-
-def _document(found: JobLineage) -> dict[str, object]:
-    return {
-        "job": found.job,
-        "reads": [{item.kind: item.name, "columns": item.schema.names} for item in found.inputs],
-        "writes": [
-            {
-                written.dataset.kind: written.dataset.name,
-                "columns": {
-                    column: [
-                        {source.kind: source.name, "column": source.column, "how": how.lower()}
-                        for source, how in origins.items()
-                    ]
-                    for column, origins in written.lineage.columns.items()
-                },
-                "decided_by": [
-                    {source.kind: source.name, "column": source.column, "why": why.lower()}
-                    for source, why in sorted(written.lineage.decides, key=str)
-                ],
-            }
-            for written in found.outputs
-        ],
-    }
 
 
 def _write_text(found: list[JobLineage]) -> None:

@@ -12,8 +12,8 @@ from penstock.cli.log_nodes import list_nodes, serve
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
 from penstock.cli.output import examples, talk, waiting, write_json, write_line, write_table
-from penstock.cli.sizes import size_text
-from penstock.cli.times import time_text
+from penstock.text.sizes import size_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog

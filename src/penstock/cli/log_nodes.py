@@ -10,7 +10,7 @@ import typer
 
 from penstock.cli.options import JsonOption, settings_of
 from penstock.cli.output import talk, write_json, write_line, write_table
-from penstock.cli.times import time_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.log.embedded.nodes import NodeInfo

@@ -23,8 +23,10 @@ from penstock.config import (
     KEYS,
     MASTER,
     REGISTRY_URL,
+    SERVER,
     STATE_DATABASE,
     STATE_STORE,
+    TOKEN_FILE,
     load_settings,
 )
 from penstock.errors import PenstockError, UsageError
@@ -32,15 +34,19 @@ from penstock.errors import PenstockError, UsageError
 # One file a command group; each has `register(application)` and keeps heavy imports inside its
 # commands. Only the file of the command asked for is loaded.
 COMMANDS = {
+    "init": "penstock.cli.init_command",
+    "dev": "penstock.cli.dev_command",
     "run": "penstock.cli.run_command",
     "explain": "penstock.cli.explain_command",
     "sql": "penstock.cli.sql_command",
+    "query": "penstock.cli.query_command",
     "import": "penstock.cli.import_command",
     "jobs": "penstock.cli.jobs_command",
     "plan": "penstock.cli.plan_command",
     "apply": "penstock.cli.apply_command",
     "rollback": "penstock.cli.rollback_command",
     "host": "penstock.cli.host_command",
+    "serve": "penstock.cli.serve_command",
     "topics": "penstock.cli.topics_command",
     "schemas": "penstock.cli.schemas_command",
     "produce": "penstock.cli.produce_command",
@@ -57,6 +63,13 @@ COMMANDS = {
     "doctor": "penstock.cli.doctor_command",
 }
 
+AT_SERVER = frozenset(
+    {
+        "topics", "produce", "consume", "groups", "sql", "jobs", "schemas", "alerts", "dlq",
+        "metrics", "lineage", "config", "doctor", "query",
+    }
+)  # fmt: skip
+"""What can be asked of a server, or does not depend on where one works."""
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
@@ -76,6 +89,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code."""
     try:
         flags, words = split_flags(arguments)
+        _refuse_at_server(flags, words)
         application(words)(args=[*flags, *words], prog_name="penstock")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
@@ -122,6 +136,19 @@ def split_flags(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return flags, words
 
 
+def _refuse_at_server(flags: Sequence[str], words: Sequence[str]) -> None:
+    """Refuse what only works on a home; a server that a settings file names is not meant by it."""
+    given = any(flag.startswith(f"{SERVER.flag}=") for flag in flags)
+    said = given or bool(os.environ.get(SERVER.variable))
+    if said and words and words[0] in COMMANDS and words[0] not in AT_SERVER:
+        where = SERVER.flag if given else SERVER.variable
+        raise UsageError(
+            "SERVER_COMMAND",
+            f"`penstock {words[0]}` works on a home itself, and cannot be asked of a server",
+            hint=f"Leave out {where}, and name the directory with --home.",
+        )
+
+
 def _value(flag: str, left: Iterator[str]) -> str:
     value = next(left, None)
     if value is None:
@@ -150,6 +177,12 @@ def _penstock(  # noqa: PLR0913, PLR0917  # each parameter is a flag
     ] = None,
     url: Annotated[
         str | None, typer.Option(REGISTRY_URL.flag, metavar="URL", help=REGISTRY_URL.meaning)
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(SERVER.flag, metavar="URL", help=SERVER.meaning)
+    ] = None,
+    token_file: Annotated[
+        str | None, typer.Option(TOKEN_FILE.flag, metavar="FILE", help=TOKEN_FILE.meaning)
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG.flag, help=DEBUG.meaning)] = False,
     version: Annotated[

@@ -14,6 +14,7 @@ import typer
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line
+from penstock.cli.served import asked_server, refuse_server
 
 if TYPE_CHECKING:
     from penstock.watch.sample import Family
@@ -49,6 +50,12 @@ def metrics(
     json: JsonOption = False,
 ) -> None:
     """Print what is measured now, in Prometheus's text format."""
+    server = asked_server(context)
+    if server is not None:
+        if serve is not None:
+            refuse_server(context, "penstock metrics --serve")
+        _write_served(server.text("/metrics"), name, json=json)
+        return
     if serve is not None:
         _serve(context, serve, json=json)
         return
@@ -59,6 +66,16 @@ def metrics(
         from penstock.watch.exposition import exposition  # noqa: PLC0415
 
         sys.stdout.write(exposition(found))
+
+
+def _write_served(text: str, name: str | None, *, json: bool) -> None:
+    from penstock.watch.exposition import families_of, with_name  # noqa: PLC0415
+
+    if json:
+        found = [family for family in families_of(text) if name in (None, family.name)]
+        write_json(_document(found))
+    else:
+        sys.stdout.write(text if name is None else with_name(text, name))
 
 
 def _collect(context: typer.Context) -> list[Family]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -12,6 +13,7 @@ from penstock.cli.options import settings_of
 from penstock.errors import LogError
 
 if TYPE_CHECKING:
+    from penstock.config import Settings
     from penstock.log.embedded.log import EmbeddedLog
 
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 def opened_log(context: typer.Context, *, create: bool = False) -> Iterator[EmbeddedLog]:
     """Open the log for the length of a with block; one that is not there is made only if asked."""
     settings = settings_of(context)
+    if settings.server:
+        with _served_log(settings) as served:
+            yield served
+        return
     if not create and not log_exists(context):
         raise LogError(
             "LOG_MISSING",
@@ -34,6 +40,8 @@ def opened_log(context: typer.Context, *, create: bool = False) -> Iterator[Embe
 
 def log_exists(context: typer.Context) -> bool:
     """Whether there is a log to open, or at least something in its place to complain about."""
+    if settings_of(context).server:
+        return True
     try:
         settings_of(context).log_directory.lstat()
     except FileNotFoundError:
@@ -42,3 +50,13 @@ def log_exists(context: typer.Context) -> bool:
         # Not for us to judge: opening it says what is wrong.
         return True
     return True
+
+
+@contextmanager
+def _served_log(settings: Settings) -> Iterator[EmbeddedLog]:
+    from penstock.client.server import token_for  # noqa: PLC0415  # HTTP: 0.2 s
+    from penstock.log.remote.web_log import WebLog  # noqa: PLC0415
+
+    with WebLog(settings.server, token_for(settings, os.environ)) as log:
+        # It has all that commands ask, and refuses what only files can answer.
+        yield cast("EmbeddedLog", log)

@@ -32,8 +32,8 @@ from penstock.cli.serde_option import (
     Told,
     producing_serde,
 )
-from penstock.cli.times import parse_timestamp
 from penstock.errors import TopicError, UsageError
+from penstock.text.times import parse_timestamp
 
 if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from penstock.cli.byte_text import json_cell, json_value, line_text
-from penstock.cli.times import time_text
 from penstock.errors import UsageError, did_you_mean
+from penstock.text.byte_text import json_cell, json_value, line_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.log.record import Headers, Record, Value

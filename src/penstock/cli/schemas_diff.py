@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.options import JsonOption
 from penstock.cli.output import talk, write_json
-from penstock.cli.schemas_change import changes_between, write_changes
+from penstock.cli.schemas_change import write_changes
 from penstock.cli.schemas_file import ReferenceOption, TypeOption, is_file, schema_in
 from penstock.cli.schemas_opened import (
     SubjectArgument,
@@ -19,6 +19,7 @@ from penstock.cli.schemas_opened import (
     version_in,
 )
 from penstock.errors import SchemaError, UsageError
+from penstock.schema.change import changes_between
 
 if TYPE_CHECKING:
     from penstock.schema.codec.schemas import SchemaType

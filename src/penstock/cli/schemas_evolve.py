@@ -10,15 +10,16 @@ import typer
 
 from penstock.cli.options import JsonOption
 from penstock.cli.output import talk, write_json, write_line
-from penstock.cli.schemas_change import changes_between, write_changes
+from penstock.cli.schemas_change import write_changes
 from penstock.cli.schemas_check import as_json, problems_of, write_problems
 from penstock.cli.schemas_edit import added, dropped, renamed, widened
 from penstock.cli.schemas_opened import SubjectArgument, level_in, opened_schemas, version_in
 from penstock.errors import SchemaError, UsageError
+from penstock.schema.change import changes_between
 
 if TYPE_CHECKING:
-    from penstock.cli.schemas_change import Change
     from penstock.cli.schemas_check import Problem
+    from penstock.schema.change import Change
     from penstock.schema.codec.schemas import SchemaText
     from penstock.schema.registry.port import SchemaRegistry
     from penstock.schema.registry.registered import Registered

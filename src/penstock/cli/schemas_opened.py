@@ -10,6 +10,7 @@ import typer
 
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import settings_of
+from penstock.cli.registry_place import registry_place
 from penstock.errors import RegistryError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ def opened_schemas(context: typer.Context, *, create: bool = False) -> Iterator[
     """Open the registry in force: the one in the log, or the one at `registry.url`."""
     from penstock.schema.registry.registry import Registry  # noqa: PLC0415  # Arrow: 0.1 s
 
-    url = settings_of(context).registry_url
+    url, token = registry_place(context)
     if url:
         from penstock.schema.registry.remote import RemoteRegistry  # noqa: PLC0415  # HTTP
 
-        remote = RemoteRegistry(url)
+        remote = RemoteRegistry(url, token=token)
         try:
             yield remote
         finally:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from penstock.cli.options import settings_of
+from penstock.cli.registry_place import registry_place
 from penstock.errors import SchemaError, UsageError
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ def _with_words(found: Format, told: Told, topic: Topic) -> Format:
 def _columns(schema: str | None) -> Schema | None:
     if schema is None or schema.endswith(_WRITTEN):
         return None
-    from penstock.cli.schema_text import parse_schema  # noqa: PLC0415  # needs Arrow
     from penstock.schema.arrow import from_arrow  # noqa: PLC0415
+    from penstock.text.schema_text import parse_schema  # noqa: PLC0415  # needs Arrow
 
     return from_arrow(parse_schema(schema))
 
@@ -139,7 +140,10 @@ def _columns(schema: str | None) -> Schema | None:
 def _schemas(context: typer.Context, log: Log) -> Schemas:
     from penstock.schema.registry.open import open_schemas  # noqa: PLC0415
 
-    return open_schemas(log, settings_of(context).registry_url)
+    url, token = registry_place(context)
+    schemas = open_schemas(log, url, token=token)
+    context.call_on_close(schemas.close)
+    return schemas
 
 
 def _text(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -100,9 +101,6 @@ def sql(  # noqa: PLR0913  # each parameter is an option
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Where `serve` answers; 0: any.")
     ] = 8088,
-    server: Annotated[
-        str, typer.Option("--server", metavar="URL", help="Let a server answer the statements.")
-    ] = "",
     json: JsonOption = False,
 ) -> None:
     """Run SQL statements: without any, a shell asks for them.
@@ -117,11 +115,14 @@ def sql(  # noqa: PLR0913  # each parameter is an option
         )
     home = settings_of(context).home
     asks = not (action or statements or file or check) and sys.stdin.isatty()
-    if server:
+    server = settings_of(context).server
+    if server and action is not Action.SERVE:
         _refuse_at_server(action, check)
+        from penstock.client.server import token_for  # noqa: PLC0415  # HTTP
         from penstock.sql.remote_session import RemoteSession  # noqa: PLC0415
 
-        with RemoteSession(server, home) as remote:
+        token = token_for(settings_of(context), os.environ)
+        with RemoteSession(server, home, token=token) as remote:
             _answer(remote, statements or [], file, home, (asks, json))
         return
     from penstock.sql.session import SqlSession  # noqa: PLC0415  # the grammar, the log: 0.4 s

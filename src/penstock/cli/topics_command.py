@@ -12,12 +12,12 @@ from penstock.cli.counted import counted
 from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import examples, talk, waiting, write_list
-from penstock.cli.sizes import size_text
-from penstock.cli.topic_settings import parse_settings
 from penstock.cli.topics_describe import describe
 from penstock.cli.topics_dump import dump
 from penstock.errors import TopicError, UsageError
 from penstock.log.topic import TopicConfig
+from penstock.text.sizes import size_text
+from penstock.text.topic_settings import parse_settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,7 +118,7 @@ def create(
     config = TopicConfig().with_settings(**changes)
     columns = None
     if schema is not None:
-        from penstock.cli.schema_text import parse_schema  # noqa: PLC0415  # needs Arrow
+        from penstock.text.schema_text import parse_schema  # noqa: PLC0415  # needs Arrow
 
         columns = parse_schema(schema)
     with opened_log(context, create=True) as log:

@@ -10,13 +10,12 @@ import typer
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument, settings_of
 from penstock.cli.output import talk, write_json, write_line, write_table
-from penstock.cli.sizes import size_text
-from penstock.cli.times import time_text
-from penstock.cli.topic_settings import setting_json, setting_text
 from penstock.log.topic import TopicConfig
+from penstock.text.sizes import size_text
+from penstock.text.times import time_text
+from penstock.text.topic_settings import setting_json, setting_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
 
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.port import SegmentInfo
@@ -49,6 +48,8 @@ def describe(
     write_line("")
     _write_settings(topic.config)
     if topic.schema is not None:
+        from penstock.text.schema_text import schema_document  # noqa: PLC0415  # needs Arrow
+
         write_line("")
         columns = [column.values() for column in schema_document(topic.schema)]
         write_table(("column", "type", "nullable"), [_plain(*column) for column in columns])
@@ -61,16 +62,6 @@ def describe(
                 f"partition {number}: offsets {part['end']} to {part['log_end'] - 1} belong to an"
                 " open transaction, or come after one, and cannot be read yet"
             )
-
-
-def schema_document(schema: pa.Schema) -> list[dict[str, object]]:
-    """Give a schema as a list of columns, in the form that `--schema FILE.json` reads."""
-    from penstock.cli.schema_text import type_text  # noqa: PLC0415  # needs Arrow
-
-    return [
-        {"name": field.name, "type": type_text(field.type), "nullable": field.nullable}
-        for field in schema
-    ]
 
 
 def _formats(context: typer.Context, name: str) -> dict[str, str]:
@@ -98,6 +89,8 @@ def _partition(log: EmbeddedLog, name: str, number: int) -> dict[str, int]:
 def _document(
     topic: Topic, partitions: list[dict[str, int]], parts: list[list[SegmentInfo]]
 ) -> dict[str, object]:
+    from penstock.text.schema_text import schema_document  # noqa: PLC0415  # needs Arrow
+
     return {
         "topic": topic.name,
         "id": topic.topic_id,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.byte_text import line_text
 from penstock.cli.counted import counted
 from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument
 from penstock.cli.output import talk, write_line
 from penstock.cli.record_text import headers_text, json_line, record_document, value_text
-from penstock.cli.sizes import size_text
-from penstock.cli.times import time_text
+from penstock.text.byte_text import line_text
+from penstock.text.sizes import size_text
+from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog

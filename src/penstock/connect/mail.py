@@ -1,13 +1,16 @@
-"""Mail sent by SMTP, over TLS where the server has it."""
+"""Mail sent by SMTP, over TLS where the server has it; or put into a directory, to be looked at."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.message import EmailMessage
+from email.utils import make_msgid
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from penstock.connect.secret import secret_of
@@ -23,14 +26,16 @@ _SECURITIES: Mapping[str, Security] = {"starttls": "starttls", "tls": "tls", "no
 _PORTS: Mapping[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
 _KNOWN = (
     "host", "port", "from", "user", "password_env", "password_file", "security", "ca_file",
-    "timeout",
+    "timeout", "outbox",
 )  # fmt: skip
 _PERMANENT = 500
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
 class MailSettings:
-    """The server that takes mail, and who one is to it."""
+    """The server that takes mail, and who one is to it; with an `outbox` nothing is sent."""
 
     host: str
     port: int
@@ -40,6 +45,8 @@ class MailSettings:
     security: Security = "starttls"
     ca_file: str = ""
     timeout: timedelta = timedelta(seconds=15)
+    outbox: str = ""
+    """A directory in which mail is left instead."""
 
 
 def mail_settings(
@@ -53,10 +60,16 @@ def mail_settings(
                 did_you_mean(name, _KNOWN) or f"Settings: {', '.join(_KNOWN)}.",
             )
     host, sender = str(table.get("host", "")), str(table.get("from", ""))
-    if not host or "@" not in sender:
+    outbox = str(table.get("outbox", ""))
+    if not (host or outbox) or "@" not in sender:
         raise _wrong(
             "[mail] does not say by whom mail is sent",
             'Write host = "smtp.example.com" and from = "penstock@example.com".',
+        )
+    if host and outbox:
+        raise _wrong(
+            "[mail] has a host and an outbox",
+            "Leave the outbox out to send mail, or the host to leave it in files.",
         )
     said = str(table.get("security", "starttls"))
     if said not in _SECURITIES:
@@ -79,11 +92,15 @@ def mail_settings(
         security,
         str(table.get("ca_file", "")),
         duration_of(str(table.get("timeout", "15s"))),
+        outbox,
     )
 
 
 def send_mail(message: EmailMessage, settings: MailSettings) -> None:
     """Hand a mail to its server; what it does not take is an error that tells whether to retry."""
+    if settings.outbox:
+        _leave(message, Path(settings.outbox))
+        return
     import smtplib  # noqa: PLC0415  # few processes send mail
 
     try:
@@ -97,6 +114,23 @@ def send_mail(message: EmailMessage, settings: MailSettings) -> None:
         raise _not_taken(settings, error.smtp_code, _text(error.smtp_error)) from None
     except (OSError, smtplib.SMTPException) as error:
         raise _not_taken(settings, 0, f"{type(error).__name__}: {error}") from None
+
+
+def _leave(message: EmailMessage, outbox: Path) -> None:
+    """Write a mail to a file of its id's name: one that is sent twice is there once."""
+    id_ = str(message["Message-ID"] or make_msgid()).strip("<>").partition("@")[0]
+    name = _NOT_IN_NAMES.sub("-", id_).strip(".-")[:_LONGEST_NAME] or "mail"
+    try:
+        outbox.mkdir(parents=True, exist_ok=True)
+        partial = outbox / f".{name}.part"
+        partial.write_bytes(message.as_bytes())
+        partial.rename(outbox / f"{name}.eml")
+    except OSError as error:
+        raise DeliveryError(
+            "MAIL_UNREACHABLE",
+            f'outbox "{outbox}" does not take a mail: {error.strerror}',
+            hint="It is tried again by itself; look whether the directory can be written.",
+        ) from error
 
 
 def _connected(settings: MailSettings) -> smtplib.SMTP:

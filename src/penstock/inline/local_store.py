@@ -30,6 +30,12 @@ class LocalStore:
             return int((self._folder / "current").read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise StateError(
+                "SNAPSHOT_BROKEN",
+                f'"{self._folder / "current"}" does not say which snapshot counts',
+                hint="Start with a new checkpoint; the topics still have every record.",
+            ) from error
 
     def read(self, number: int) -> Found | None:
         """Give a snapshot; one that is not what was written is refused."""

@@ -62,14 +62,14 @@ class DefinitionStore:
     def find(self, name: str) -> Definition | None:
         """Give a definition; none where the name is not known."""
         with coded_storage_errors("reading a job"):
-            there = "/" not in name and self._storage.exists(f"{name}/{_DEFINITION}")
+            there = _is_plain(name) and self._storage.exists(f"{name}/{_DEFINITION}")
         return self.get(name) if there else None
 
     def get(self, name: str) -> Definition:
         """Give a definition by its name."""
         path = f"{name}/{_DEFINITION}"
         with coded_storage_errors("reading a job"):
-            there = "/" not in name and self._storage.exists(path)
+            there = _is_plain(name) and self._storage.exists(path)
             data = self._storage.read(path) if there else None
         if data is None:
             raise JobError(
@@ -160,6 +160,11 @@ class DefinitionStore:
         told = json.dumps([asdict(item) for item in events], ensure_ascii=False, indent=1)
         with coded_storage_errors(f'writing the history of job "{name}"'):
             self._storage.replace(f"{name}/{_HISTORY}", told.encode(), sync=True)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name leads to no other place than its own."""
+    return name not in {"", ".", ".."} and not {"/", "\0"} & set(name)
 
 
 def _written(definition: Definition) -> bytes:

@@ -55,6 +55,11 @@ def from_json(kind: type[T], data: bytes, name: str) -> T:
         ) from error
 
 
+def from_document(kind: type[T], document: Mapping[str, Any]) -> T:
+    """Give the value of a document; fields that this version does not know are left out."""
+    return _value(kind, document)
+
+
 def _value(kind: type[T], document: Any) -> T:  # noqa: ANN401  # whatever the file holds
     if not isinstance(document, dict):
         message = f"it holds {type(document).__name__}"

@@ -146,6 +146,11 @@ class Host:
             time.sleep(_PAUSE)
 
     @property
+    def followed(self) -> bool:
+        """Whether it has begun what was wanted when it was started."""
+        return self._followed.is_set()
+
+    @property
     def idle(self) -> bool:
         """Whether no job of those that were wanted last runs or is to be started again."""
         return not any(found.is_alive() for found in list(self._supervisors.values()))

@@ -181,7 +181,7 @@ class JobStore:
             self.forget(job.id)
 
     def _read(self, name: str) -> Job:
-        data = self._content(f"{name}{_SUFFIX}") if "/" not in name else None
+        data = self._content(f"{name}{_SUFFIX}") if not {"/", "\0"} & set(name) else None
         if data is None:
             raise JobError(
                 "JOB_MISSING",

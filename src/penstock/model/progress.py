@@ -77,10 +77,15 @@ class StateSize:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A pair of times: at `clock` all rows up to `watermark` were expected to have been seen."""
+    """A batch: at `clock` all rows up to `watermark` were expected to have been seen.
+
+    `rows` were read by it, which took so many `milliseconds`; batches of earlier versions say 0.
+    """
 
     clock: int
     watermark: int
+    rows: int = 0
+    milliseconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

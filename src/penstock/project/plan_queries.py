@@ -19,6 +19,7 @@ from penstock.project.change import Change, Does
 from penstock.spark.joint.files import begun, read_groups
 from penstock.spark.shadow.run import SparkEngine
 from penstock.sql.definitions import Definitions, copied, named, with_settings
+from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.project import Step, steps_to
 from penstock.sql.query_place import checkpoint_of, engine_of
 from penstock.sql.running import physical_of, read_tables_first, tables_first
@@ -86,7 +87,7 @@ def _tried(step: Step, scratch: Definitions) -> Started | None:
     if statement is None or isinstance(statement, tree.CreateType):
         return None
     with_settings(scratch.catalog, dict(step.settings))
-    outcome = scratch.session.execute(statement)
+    outcome, _, _ = resolved_as_said(statement, scratch.session)
     return outcome if isinstance(outcome, Started) else None
 
 

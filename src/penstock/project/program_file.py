@@ -60,7 +60,7 @@ def _run(file: Path) -> ModuleType:
     if spec is None or not isinstance(spec.loader, SourceLoader):
         raise UsageError(
             "PROGRAM_FILE",
-            f'"{file}" is no Python file',
+            f'"{file}" {"is no Python file" if file.exists() else "does not exist"}',
             hint="Give the path of a file that ends in .py.",
         )
     look_again()

@@ -30,6 +30,8 @@ def left_by(
     accounts = [packet.account for packet in packets if packet.account is not None]
     wakes = [account.wake_at for account in accounts] + [after.wake_at(batch.clock)]
     base, history = _before(number, before)
+    counts = _sum(account.counts for account in accounts)
+    rows = sum(counts[scan].taken for scan in _scans(accounts) if scan in counts)
     return Left(
         batch=number,
         at=ProgramOffset.from_json(_at(accounts)),
@@ -37,14 +39,18 @@ def left_by(
         wake_at=min((wake for wake in wakes if wake is not None), default=None),
         told={
             "base": _numbers(base),
-            "counts": _numbers(_sum(account.counts for account in accounts)),
+            "counts": _numbers(counts),
             **_sizes(accounts),
             "clock": batch.clock,
             "ends": batch.ends,
             "millis": millis,
-            "history": [*history[1 - _HISTORY :], [batch.clock, after.reached]],
+            "history": [*history[1 - _HISTORY :], [batch.clock, after.reached, rows, millis]],
         },
     )
+
+
+def _scans(accounts: Sequence[Account]) -> set[str]:
+    return {scan for account in accounts for scan in account.skew}
 
 
 def _at(accounts: Sequence[Account]) -> Mapping[str, Any]:

@@ -44,7 +44,7 @@ def program_progress(
         rows_per_second=1000 * rows / millis if millis else 0.0,
         batch_rows=rows,
         batch_milliseconds=millis,
-        history=tuple(Instant(at, watermark) for at, watermark in told["history"]),
+        history=tuple(Instant(*batch) for batch in told["history"]),
         processes=processes,
         positions=_positions(left),
     )

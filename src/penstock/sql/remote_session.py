@@ -16,14 +16,15 @@ from penstock.sql.answer_line import answers_of
 from penstock.sql.server_token import read_token
 
 _TIMEOUT = 60.0
+_UNKNOWN_ASKERS = (401, 403)
 
 
 class RemoteSession:
     """Asks a server; settings and variables are this session's and go along with every text."""
 
-    def __init__(self, url: str, home: Path) -> None:
+    def __init__(self, url: str, home: Path, *, token: str = "") -> None:
         self._url = url.rstrip("/")
-        self._token = read_token(home)
+        self._token = token or read_token(home)
         self.settings: dict[str, str] = {}
         self.variables: dict[str, str] = {}
         self._words: tuple[str, ...] | None = None
@@ -69,11 +70,19 @@ class RemoteSession:
         self.close()
 
     def _asked(self, path: str, body: bytes | None = None) -> Any:  # noqa: ANN401  # lines of bytes
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"}
+        headers = {"Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         request = urllib.request.Request(self._url + path, body, headers)  # noqa: S310  # the user's
         try:
             return urllib.request.urlopen(request, timeout=_TIMEOUT)  # noqa: S310
         except urllib.error.HTTPError as error:
+            if error.code in _UNKNOWN_ASKERS:
+                raise SqlError(
+                    "SQL_SERVER",
+                    f'the server at "{self._url}" does not know the token of this home',
+                    hint="Name the server's own home with --home, or give its token.",
+                ) from error
             raise self._silent(f"{error.code} {error.reason}") from error
         except (OSError, ValueError) as error:
             raise self._silent(str(error)) from error
@@ -82,5 +91,5 @@ class RemoteSession:
         return SqlError(
             "SQL_SERVER",
             f'the server at "{self._url}" did not answer: {reason}',
-            hint="Start one with `penstock sql serve` on the same home, and give its address.",
+            hint="Start one with `penstock serve`, or `penstock sql serve`, and give its address.",
         )

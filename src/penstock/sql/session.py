@@ -165,13 +165,18 @@ class SqlSession:
         """Answer SELECT."""
         from penstock.sql.question import pull, push  # noqa: PLC0415  # the kernel
 
-        asked = self._resolved(statement)
-        assert isinstance(asked, Asked | Pulled)
+        asked = self.question(statement)
         if isinstance(asked, Pulled) or asked.pull:
             self.catch_up()
             return pull(asked, self._log, self._tables())
         self.follow_queries()
         return push(asked, self._log)
+
+    def question(self, statement: tree.QueryStatement) -> Asked | Pulled:
+        """Say what a SELECT means, without answering it."""
+        asked = self._resolved(statement)
+        assert isinstance(asked, Asked | Pulled)
+        return asked
 
     def _tables(self) -> KeptTables:
         """Give the tables that questions were asked of before."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
+from typing import cast
 
-from penstock.watch.sample import Family, Sample
+from penstock.watch.sample import Family, Kind, Sample
 
+_SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -40,3 +45,33 @@ def number_text(value: float) -> str:
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def families_of(text: str) -> list[Family]:
+    """Read what `exposition` wrote."""
+    helps: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    samples: dict[str, list[Sample]] = {}
+    for line in text.splitlines():
+        words = line.split(" ", 3)
+        if line.startswith("# HELP "):
+            helps[words[2]] = words[3] if words[3:] else ""
+        elif line.startswith("# TYPE "):
+            kinds[words[2]] = words[3]
+        elif found := _SAMPLE.fullmatch(line):
+            labels = {name: _plain(value) for name, value in _LABEL.findall(found[2] or "")}
+            samples.setdefault(found[1], []).append(Sample(labels, float(found[3])))
+    return [
+        Family(name, cast("Kind", kinds.get(name, "gauge")), helps.get(name, ""), tuple(told))
+        for name, told in samples.items()
+    ]
+
+
+def with_name(text: str, name: str) -> str:
+    """Give the lines of one family."""
+    starts = (f"# HELP {name} ", f"# TYPE {name} ", f"{name} ", f"{name}{{")
+    return "".join(f"{line}\n" for line in text.splitlines() if line.startswith(starts))
+
+
+def _plain(value: str) -> str:
+    return _ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.model.enrich import Enrich
 from penstock.model.physical import Physical
@@ -11,6 +12,8 @@ from penstock.model.plan import Plan, Sink
 from penstock.model.source import Stream
 from penstock.schema.schema import Schema
 from penstock.watch.column_origin import Lineage, Source, lineage_of
+
+_KINDS = ("topic", "file", "store", "static")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,60 @@ def column_texts(written: Written) -> Mapping[str, list[str]]:
         column: [f"{_place(source)} ({how.lower()})" for source, how in origins.items()]
         for column, origins in written.lineage.columns.items()
     }
+
+
+def lineage_document(found: JobLineage) -> dict[str, Any]:
+    """Give a lineage as JSON has it."""
+    return {
+        "job": found.job,
+        "reads": [{item.kind: item.name, "columns": item.schema.names} for item in found.inputs],
+        "writes": [
+            {
+                written.dataset.kind: written.dataset.name,
+                "columns": {
+                    column: [
+                        {source.kind: source.name, "column": source.column, "how": how.lower()}
+                        for source, how in origins.items()
+                    ]
+                    for column, origins in written.lineage.columns.items()
+                },
+                "decided_by": [
+                    {source.kind: source.name, "column": source.column, "why": why.lower()}
+                    for source, why in sorted(written.lineage.decides, key=str)
+                ],
+            }
+            for written in found.outputs
+        ],
+    }
+
+
+def read_lineage(document: Mapping[str, Any]) -> JobLineage:
+    """Read what `lineage_document` gave; the types of columns are not said there."""
+    return JobLineage(
+        document["job"],
+        tuple(Dataset(*_kind_of(item), Schema(())) for item in document["reads"]),
+        tuple(
+            Written(
+                Dataset(*_kind_of(item), Schema(())),
+                Lineage(
+                    {
+                        column: {
+                            Source(*_kind_of(origin), origin["column"]): origin["how"].upper()
+                            for origin in origins
+                        }
+                        for column, origins in item["columns"].items()
+                    },
+                    frozenset(),
+                ),
+            )
+            for item in document["writes"]
+        ),
+    )
+
+
+def _kind_of(item: Mapping[str, Any]) -> tuple[str, str]:
+    kind = next(name for name in item if name in _KINDS)
+    return kind, item[kind]
 
 
 def _inputs(program: Plan) -> Iterator[Dataset]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.errors import ConfigError, PenstockError, did_you_mean
+from penstock.errors import ConfigError, PenstockError, UsageError, did_you_mean
 from penstock.model.duration import Duration, duration_of
 from penstock.watch.rule import Rule
 from penstock.watch.target import Target, target_of
@@ -20,6 +20,18 @@ _FIELDS = {"for": "lasting"}
 def rules_of(tables: Mapping[str, object]) -> tuple[Rule, ...]:
     """Read all rules, in the order of their names."""
     return tuple(_rule(name, tables[name]) for name in sorted(tables))
+
+
+def require_rule(table: Mapping[str, object], name: str) -> Rule:
+    """Give a rule by its name."""
+    rules = {rule.name: rule for rule in rules_of(table)}
+    if name not in rules:
+        raise UsageError(
+            "ALERT_MISSING",
+            f'there is no rule "{name}"',
+            hint=did_you_mean(name, rules) or "List them with `penstock alerts list`.",
+        )
+    return rules[name]
 
 
 def alert_rule(

@@ -17,6 +17,7 @@ from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Span
 
 _MOST_SHOWN = 8
+_CORRECT = "Correct it there; docs/sql-reference.md has every statement."
 _KINDS = {
     "IDENTIFIER": "a name",
     "TEXT": "a text in quotes",
@@ -54,7 +55,7 @@ def refusal(source: SourceText, start: str, token: Token) -> SqlError:
     if token.type == UNREADABLE:
         return _unreadable(source, place)
     expected = _expected(_state_before(source, start, token))
-    hint = _guess(source, place, expected) or _reserved(token, expected)
+    hint = _guess(source, place, expected) or _reserved(token, expected) or _CORRECT
     fact = f"expected {_listed(expected)}, found {found}"
     return SqlError("SQL_SYNTAX", source.shown(fact, place), hint=hint)
 

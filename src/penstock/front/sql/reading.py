@@ -120,6 +120,11 @@ def _times(source: SqlSource) -> Times | None:
     return Times(source.event_time.column, Opening(source), schema, time)
 
 
+def event_time_of(source: SqlSource) -> Expr | None:
+    """Give what computes when a row happened, in milliseconds; none where the log tells."""
+    return None if source.event_time is None else _moment(source.event_time, row_schema(source))
+
+
 def _moment(time: EventTime, schema: Schema) -> Expr:
     moment: Expr = Column(time.column)
     if time.pattern is not None:

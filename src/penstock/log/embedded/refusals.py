@@ -36,6 +36,12 @@ def _coded(doing: str, error: OSError) -> StorageError:
             f"{doing} failed: {reason}{where}",
             hint="Give this user read and write access to the log's directory.",
         )
+    if error.errno == errno.ENOTDIR:
+        return StorageError(
+            "STORAGE_FAILED",
+            f"{doing} failed: {reason}{where}",
+            hint="Name a directory, or a new one, where a file is now.",
+        )
     return StorageError(
         "STORAGE_FAILED",
         f"{doing} failed: {reason}{where}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from weakref import WeakKeyDictionary
 
 from penstock.log.embedded.partition import Partition
 from penstock.log.storage import Storage, Watch
@@ -16,7 +17,8 @@ class Watches:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._mine = threading.local()
-        self._all: list[Watch] = []
+        # A watch goes with its thread: a system has few of them for a user.
+        self._all: WeakKeyDictionary[threading.Thread, Watch] = WeakKeyDictionary()
 
     def on(self, paths: Iterable[str]) -> Watch:
         """The calling thread's watch on exactly these files."""
@@ -24,13 +26,13 @@ class Watches:
         if getattr(self._mine, "paths", None) != wanted:
             self._mine.watch = self._storage.watch(wanted)
             self._mine.paths = wanted
-            self._all.append(self._mine.watch)
+            self._all[threading.current_thread()] = self._mine.watch
         watch: Watch = self._mine.watch
         return watch
 
     def close(self) -> None:
         """End all watches."""
-        for watch in self._all:
+        for watch in list(self._all.values()):
             watch.close()
         self._all.clear()
         self._mine = threading.local()

@@ -22,7 +22,8 @@ from penstock.log.port import (
     WriterStamp,
 )
 from penstock.log.record import TopicPartition
-from penstock.log.remote.exchange import Exchange
+from penstock.log.remote.address import port_of, server_address
+from penstock.log.remote.exchange import Exchange, socket_connect
 from penstock.log.remote.membership import RemoteMembership
 from penstock.log.remote.transaction import RemoteTransaction
 from penstock.log.remote.values import (
@@ -51,7 +52,8 @@ class RemoteLog:
         home: Path | str | None = None,
         patience: timedelta = timedelta(minutes=1),
     ) -> None:
-        self._exchange = Exchange(address, home_directory(home), patience)
+        connect = socket_connect(address, home_directory(home))
+        self._exchange = Exchange(server_address(port_of(address)), connect, patience)
 
     @property
     def capabilities(self) -> frozenset[Capability]:

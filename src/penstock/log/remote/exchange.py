@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -17,25 +18,68 @@ from penstock.log.remote.connection import Connection
 from penstock.log.remote.wire import Message
 
 UNREACHABLE = "LOG_UNREACHABLE"
+_ADVICE = "Start one (penstock log serve) or see where they are (penstock log nodes)"
+
+
+class Line(Protocol):
+    """A connection: a question at a time, each with its answer.
+
+    Failures of the connection are OSErrors, refusals of the server our own errors.
+    """
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a question may be asked."""
+        ...
+
+    def ask(self, question: Message, *, timeout: float) -> Message:
+        """Send a question and give its answer."""
+        ...
+
+    def close(self) -> None:
+        """Hang up."""
+        ...
+
+    def abandon(self) -> None:
+        """Let go of it in a forked child."""
+        ...
+
+
+Connect: TypeAlias = Callable[[], Line]
+"""Opens a connection; an OSError says that nobody answers."""
+
+
+def socket_connect(address: str, home: Path) -> Connect:
+    """Give what connects to a server of a home on this machine."""
+    port = port_of(address)
+
+    def connect() -> Line:
+        # Looked up each time: a server that was started anew has a new token.
+        token = token_of(home, server_address(port))
+        if token is None:
+            message = f'none of "{home}" listens there'
+            raise ConnectionError(message)
+        return Connection(port, token)
+
+    return connect
 
 
 class Exchange:
     """Asks a server on whichever connection is free, and opens one where none is."""
 
-    def __init__(self, address: str, home: Path, patience: timedelta) -> None:
-        self._port = port_of(address)
-        self._home = home
+    def __init__(
+        self, address: str, connect: Connect, patience: timedelta, *, advice: str = _ADVICE
+    ) -> None:
+        self.address = address
+        """Where the server listens."""
+        self._connect_to = connect
+        self._advice = advice
         self._patience = patience.total_seconds()
         self._guard = threading.Lock()
-        self._idle: list[Connection] = []
-        self._open: set[Connection] = set()
+        self._idle: list[Line] = []
+        self._open: set[Line] = set()
         self._closed = False
         abandon_in_child(self, Exchange._abandon)
-
-    @property
-    def address(self) -> str:
-        """Where the server listens."""
-        return server_address(self._port)
 
     def ask(
         self,
@@ -58,14 +102,14 @@ class Exchange:
                 raise
         return self._ask_once(question, waiting)
 
-    def ask_on(self, connection: Connection, question: Message, *, waiting: float = 0) -> Message:
+    def ask_on(self, connection: Line, question: Message, *, waiting: float = 0) -> Message:
         """Ask on a connection that was taken."""
         try:
             return connection.ask(question, timeout=self._patience + waiting)
         except OSError as failure:
             raise self._unreachable(str(failure)) from failure
 
-    def take(self) -> Connection:
+    def take(self) -> Line:
         """Give a connection for the caller alone, until `give_back`."""
         while True:
             with self._guard:
@@ -82,7 +126,7 @@ class Exchange:
                 return connection
             self.discard(connection)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: Line) -> None:
         """Keep a connection for the next question, unless it is broken."""
         with self._guard:
             if connection in self._open and not self._closed and connection.is_usable:
@@ -90,7 +134,7 @@ class Exchange:
                 return
         self.discard(connection)
 
-    def discard(self, connection: Connection) -> None:
+    def discard(self, connection: Line) -> None:
         """Hang up a connection that was taken; the server ends what was opened on it."""
         with self._guard:
             self._open.discard(connection)
@@ -112,13 +156,9 @@ class Exchange:
         finally:
             self.give_back(connection)
 
-    def _connect(self) -> Connection:
-        # Looked up each time: a server that was started anew has a new token.
-        token = token_of(self._home, self.address)
-        if token is None:
-            raise self._unreachable(f'none of "{self._home}" listens there')
+    def _connect(self) -> Line:
         try:
-            connection = Connection(self._port, token)
+            connection = self._connect_to()
         except OSError as failure:
             raise self._unreachable(str(failure)) from failure
         with self._guard:
@@ -132,8 +172,7 @@ class Exchange:
         return StorageError(
             "LOG_UNREACHABLE",
             f'the log\'s server at "{self.address}" does not answer: {why}',
-            hint="Start one (penstock log serve) or see where they are (penstock log nodes); a"
-            " write that was under way may have been done.",
+            hint=f"{self._advice}; a write that was under way may have been done.",
         )
 
     def _abandon(self) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 from penstock.errors import GroupError, StorageError
 from penstock.log.port import Rebalance
 from penstock.log.record import TopicPartition
-from penstock.log.remote.connection import Connection
-from penstock.log.remote.exchange import UNREACHABLE, Exchange
+from penstock.log.remote.exchange import UNREACHABLE, Exchange, Line
 from penstock.log.remote.values import (
     decode_places,
     decode_rebalance,
@@ -30,7 +29,7 @@ class RemoteMembership:
         self._id = ""
         self._generation = 0
         self._owned: frozenset[TopicPartition] = frozenset()
-        self._connection: Connection | None = exchange.take()
+        self._connection: Line | None = exchange.take()
         try:
             answer = exchange.ask_on(self._connection, _question("join", group=group, **asked))
         except BaseException:

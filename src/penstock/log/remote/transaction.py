@@ -10,8 +10,7 @@ import pyarrow as pa
 from penstock.errors import TransactionError
 from penstock.log.port import Appended
 from penstock.log.record import TopicPartition
-from penstock.log.remote.connection import Connection
-from penstock.log.remote.exchange import Exchange
+from penstock.log.remote.exchange import Exchange, Line
 from penstock.log.remote.values import encode_offsets
 from penstock.log.remote.wire import Message, encode_rows
 
@@ -26,7 +25,7 @@ class RemoteTransaction:
     def __init__(self, exchange: Exchange, transactional_id: str) -> None:
         self._exchange = exchange
         self._id = transactional_id
-        self._connection: Connection | None = exchange.take()
+        self._connection: Line | None = exchange.take()
         try:
             self._note = str(self._ask("transaction", {"transactional_id": transactional_id}))
         except BaseException:

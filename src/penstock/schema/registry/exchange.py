@@ -39,14 +39,14 @@ class Retry:
 class Exchange:
     """A connection to a registry; one question at a time is not asked of its user."""
 
-    def __init__(self, url: str, *, timeout: float, retry: Retry) -> None:
+    def __init__(self, url: str, *, timeout: float, retry: Retry, token: str = "") -> None:
         self._url = _checked(url)
         self._retry = retry
         self._client = httpx.Client(
             base_url=self._url.copy_with(username=None, password=None),
             auth=(self._url.username, self._url.password) if self._url.username else None,
             timeout=timeout,
-            headers=_HEADERS,
+            headers=_HEADERS | ({"Authorization": f"Bearer {token}"} if token else {}),
         )
 
     def ask(

@@ -7,7 +7,7 @@ from penstock.schema.registry.port import SchemaRegistry
 from penstock.schema.registry.registry import Registry
 
 
-def open_schemas(log: Log, url: str | None = None) -> SchemaRegistry:
+def open_schemas(log: Log, url: str | None = None, *, token: str = "") -> SchemaRegistry:
     """Give the registry of a log; with an address, the one that answers there.
 
     The log stays the caller's: closing the registry does not close it.
@@ -16,4 +16,4 @@ def open_schemas(log: Log, url: str | None = None) -> SchemaRegistry:
         return Registry(log)
     from penstock.schema.registry.remote import RemoteRegistry  # noqa: PLC0415  # few need HTTP
 
-    return RemoteRegistry(url)
+    return RemoteRegistry(url, token=token)

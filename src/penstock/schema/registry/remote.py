@@ -32,8 +32,10 @@ class RemoteRegistry(CodecQuestions):
     A name and password may stand in the address: `https://name:password@registry:8081`.
     """
 
-    def __init__(self, url: str, *, timeout: float = 10.0, retry: Retry | None = None) -> None:
-        self._exchange = Exchange(url, timeout=timeout, retry=retry or Retry())
+    def __init__(
+        self, url: str, *, timeout: float = 10.0, retry: Retry | None = None, token: str = ""
+    ) -> None:
+        self._exchange = Exchange(url, timeout=timeout, retry=retry or Retry(), token=token)
         self._by_id: dict[int, SchemaText] = {}
 
     # What codecs ask.

@@ -45,7 +45,9 @@ class _AsWritten:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             path = (scope.get("raw_path") or scope["path"].encode()).decode("ascii", "replace")
-            scope = {**scope, "path": path.rstrip("/") or "/"}
+            # Where it is mounted below another application, paths begin with where.
+            path = path.removeprefix(scope.get("root_path", ""))
+            scope = {**scope, "path": path.rstrip("/") or "/", "root_path": ""}
             context, slash, rest = path.removeprefix(_CONTEXTS).partition("/")
             if path.startswith(_CONTEXTS) and slash and rest:
                 scope |= {"path": f"/{rest}".rstrip("/"), CONTEXT_SCOPE: context.strip(":")}

@@ -1,0 +1,99 @@
+"""What a topic is: partitions, columns, settings, and who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from penstock.log.embedded.log import EmbeddedLog
+from penstock.log.topic import Topic, TopicConfig
+from penstock.text.schema_text import type_text
+from penstock.text.sizes import size_text
+from penstock.text.times import time_text
+from penstock.text.topic_settings import setting_text
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A consumer group that reads a topic."""
+
+    group: str
+    members: int
+    committed: dict[int, int]
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFacts:
+    """A topic as it is now."""
+
+    topic: Topic
+    records: int
+    bytes: int
+    last_at: int
+    partitions: tuple[tuple[Any, ...], ...]
+    readers: tuple[Reader, ...]
+
+
+PARTITION_COLUMNS = ("Partition", "Start", "End", "Records", "Size", "Segments", "Oldest", "Newest")
+
+
+def topic_facts(log: EmbeddedLog, name: str) -> TopicFacts:
+    """Look at a topic."""
+    topic = log.topic(name)
+    parts = [log.segments(name, number) for number in range(topic.partitions)]
+    bounds = [log.bounds(name, number) for number in range(topic.partitions)]
+    rows = []
+    for number, (segments, bound) in enumerate(zip(parts, bounds, strict=True)):
+        full = [item for item in segments if item.records]
+        rows.append((
+            number,
+            bound.start,
+            bound.end,
+            f"{sum(item.records for item in segments):,}",
+            size_text(sum(item.size for item in segments)),
+            len(segments),
+            _moment(min(item.min_timestamp for item in full)) if full else None,
+            _moment(max(item.max_timestamp for item in full)) if full else None,
+        ))  # fmt: skip
+    everything = [item for segments in parts for item in segments]
+    return TopicFacts(
+        topic,
+        sum(item.records for item in everything),
+        sum(item.size for item in everything),
+        max((item.max_timestamp for item in everything if item.records), default=0),
+        tuple(rows),
+        tuple(_readers(log, name, [bound.end for bound in bounds])),
+    )
+
+
+def column_rows(topic: Topic) -> list[tuple[str, str, str]]:
+    """Give the columns of a typed topic in words."""
+    fields = () if topic.schema is None else topic.schema
+    return [(f.name, type_text(f.type), "yes" if f.nullable else "no") for f in fields]
+
+
+def setting_rows(topic: Topic) -> list[tuple[str, str, str]]:
+    """Give the settings of a topic in words, and which were set."""
+    defaults = asdict(TopicConfig())
+    return [
+        (name, setting_text(value), "default" if value == defaults[name] else "set")
+        for name, value in asdict(topic.config).items()
+    ]
+
+
+def _readers(log: EmbeddedLog, name: str, ends: list[int]) -> Iterator[Reader]:
+    for group in log.groups():
+        info = log.group(group)
+        committed = {
+            at.partition: next_ for at, next_ in info.committed.items() if at.topic == name
+        }
+        members = sum(name in member.topics for member in info.members)
+        if committed or members:
+            lag = sum(max(0, ends[number] - at) for number, at in committed.items())
+            yield Reader(group, members, committed, lag)
+
+
+def _moment(timestamp: int) -> str:
+    return time_text(timestamp, timespec="seconds")

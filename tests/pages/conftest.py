@@ -1,0 +1,149 @@
+"""One server and one browser for all tests of pages; what a page does wrong fails its test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.pages.filled_home import at_work, fill
+from tests.pages.work_home import Work, work_home
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PICTURES = Path(__file__).parents[2] / "docs" / "img" / "pages"
+WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+Opened: TypeAlias = Callable[..., Page]
+
+
+@contextmanager
+def served(home: Path, project: Path) -> Iterator[str]:
+    """Serve a home by a process of its own, and give its address."""
+    command = [sys.executable, "-m", "penstock", "serve", "--port=0", "--no-jobs", "--json"]
+    with subprocess.Popen(
+        [*command, f"--home={home}"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line, "the server did not start"
+            yield str(json.loads(line)["url"])
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A project whose home has something on every page, and a job at work."""
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    place = tmp_path_factory.mktemp("project")
+    fill(place)
+    with at_work(place / "shop"):
+        yield place
+
+
+@pytest.fixture(scope="session")
+def server(project: Path) -> Iterator[str]:
+    """The address of a server of that home."""
+    with served(project / "shop", project) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Work]:
+    """A project with jobs, windows and a dashboard, whose job is at work in this process."""
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    with work_home(tmp_path_factory.mktemp("work")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def work_server(work: Work) -> Iterator[str]:
+    """The address of a server of that project."""
+    with served(work.home, work.folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(server: str, browser: Browser) -> Iterator[Opened]:
+    """Opens a page of the server; errors in the browser and requests to others fail the test."""
+    wrong: list[str] = []
+    contexts = []
+
+    def open_page(path: str, *, phone: bool = False, dark: bool = False, url: str = "") -> Page:
+        context = browser.new_context(
+            viewport=PHONE if phone else WIDE,  # type: ignore[arg-type]
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        own = url or server
+        page.on(
+            "console",
+            lambda said: wrong.append(said.text) if _is_wrong(said.type, said.text) else None,
+        )
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: wrong.append(asked.url) if _is_foreign(asked.url, own) else None,
+        )
+        page.goto(own + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Callable[[Page, str], Path]:
+    """Takes a picture; with UPDATE_SCREENSHOTS=1 the documentation's is written anew."""
+
+    def take(page: Page, name: str) -> Path:
+        page.wait_for_timeout(150)
+        folder = PICTURES if os.environ.get("UPDATE_SCREENSHOTS") else tmp_path
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.png"
+        page.screenshot(path=path)
+        return path
+
+    return take
+
+
+def _is_wrong(kind: str, text: str) -> bool:
+    # A page that shows an error has its status; the browser says so of its own accord.
+    return kind == "error" and "the server responded with a status of 4" not in text
+
+
+def _is_foreign(url: str, own: str) -> bool:
+    return not url.startswith((own, own.replace("http", "ws"), "data:", "blob:", "about:"))
