@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.jobs.rewind_place import parse_to
 from penstock.errors import UsageError
 from penstock.jobs.definitions import definition_store
+from penstock.jobs.rewind_place import parse_to
 from penstock.log.record import TopicPartition
 from tests.cli.shell import Cli
 

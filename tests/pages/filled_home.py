@@ -82,6 +82,12 @@ def produce_views(log: EmbeddedLog, count: int, chance: random.Random) -> None:
     producer.close()
 
 
+def _view(log: EmbeddedLog, row: dict[str, object]) -> None:
+    producer = Producer(log)
+    producer.send("views", row, key=b"user-1", headers=(("source", b"web"),))
+    producer.close()
+
+
 @contextlib.contextmanager
 def at_work(home: Path) -> Iterator[None]:
     """Let the job seem to run, a little behind what is produced all the time."""
@@ -112,6 +118,9 @@ def _work(home: Path, store: JobStore, run: str, ended: threading.Event) -> None
         while not ended.wait(0.5):
             produce_views(log, 6, chance)
             batch += 1
+            if batch % 4 == 0:
+                # A rule waits for one that is as slow.
+                _view(log, {"user": "user-1", "page": "/search", "ms": 999})
             now = int(time.time() * 1000)
             bounds = [log.bounds("views", number) for number in range(3)]
             store.write_progress(

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from penstock.log.open import open_log
 from penstock.log.topic import TopicConfig
+from penstock.serve.access.role import Role
+from penstock.serve.access.token_file import TokenFile
 from penstock.serve.pages.graph_layout import ACROSS, HEIGHT, WIDTH, lay_out
 from penstock.serve.pages.shown_flow import MOST_DRAWN, shown_part
 from penstock.watch.graph import Edge, Graph, Node
@@ -102,11 +104,24 @@ def test_a_click_on_a_topic_leads_to_its_page(opened: Opened, picture: Take) -> 
     expect(page.get_by_role("heading", level=1)).to_have_text("views")
 
 
-def test_an_empty_home_says_what_to_do_next(opened: Opened, tmp_path: Path) -> None:
-    with served(tmp_path / "bare", tmp_path) as url:
+def test_who_logs_in_as_a_reader_sees_a_new_home_fill_and_may_not_write(
+    opened: Opened, tmp_path: Path
+) -> None:
+    home = tmp_path / "bare"
+    token = TokenFile(home).create("eve", Role.READER)
+    with served(home, tmp_path) as url:
         page = opened("/", url=url)
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Log in").click()
         expect(page.get_by_text("Nothing flows here yet")).to_be_visible()
         expect(page.get_by_text("penstock init shop")).to_be_visible()
+        with open_log(home) as log:
+            log.create_topic("orders")
+        page.get_by_role("link", name="orders").click()
+        page.get_by_role("button", name="Produce a record").click()
+        page.get_by_role("dialog").get_by_label("Value", exact=True).fill("1")
+        page.get_by_role("dialog").get_by_role("button", name="Append").click()
+        expect(page.get_by_text("ROLE_NEEDED")).to_be_visible()
         page.goto("about:blank")
 
 

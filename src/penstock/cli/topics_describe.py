@@ -16,7 +16,6 @@ from penstock.text.times import time_text
 from penstock.text.topic_settings import setting_json, setting_text
 
 if TYPE_CHECKING:
-
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.port import SegmentInfo
     from penstock.log.topic import Topic

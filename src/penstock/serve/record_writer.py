@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK
@@ -21,6 +21,7 @@ from penstock.log.record import KEY_COLUMN, Headers, Value
 from penstock.log.rows import integer_array, record_sizes
 from penstock.log.topic import Topic
 from penstock.schema.binding import bindings_of, serde_format
+from penstock.schema.codec.codecs import format_of
 from penstock.schema.codec.format import Format
 from penstock.schema.codec.schemas import Schemas
 from penstock.schema.serde import Serde, writing_serde
@@ -30,6 +31,7 @@ from penstock.text.times import parse_timestamp
 
 _TRANSACTION = "http-records"
 _BASE64 = {"base64"}
+_LATEST = 253_402_300_799_999
 
 
 class Outgoing(NamedTuple):
@@ -115,7 +117,7 @@ class RecordWriter:
         for number, record in enumerate(records):
             buffer.keys.append(_bytes(record.key, number, "key"))
             buffer.headers.append(_headers(record.headers, number))
-            buffer.timestamps.append(_timestamp(record.timestamp, now))
+            buffer.timestamps.append(_timestamp(record.timestamp, now, number))
         buffer.has_keys = any(key is not None for key in buffer.keys)
         buffer.has_headers = any(buffer.headers)
         return buffer.rows()
@@ -132,7 +134,8 @@ class RecordWriter:
         settings = load_settings()
         found: Format | None
         if format_:
-            found = serde_format(format_, settings.serdes)
+            named = format_ in settings.serdes
+            found = serde_format(format_, settings.serdes) if named else format_of(format_)
         else:
             bound = bindings_of(settings.serdes, settings.topics).get(topic)
             found = None if bound is None else bound.value
@@ -197,17 +200,23 @@ def _bytes(value: Any, number: int, member: str) -> bytes | None:  # noqa: ANN40
             return bytes_of_json(dict(value))
         except ValueError:
             raise _unfit(number, f"has a {member} whose base64 cannot be read") from None
-    return orjson.dumps(value)
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def _headers(headers: Sequence[tuple[str, Any]], number: int) -> Headers:
+    for name, _ in headers:
+        if not name.isprintable():
+            raise _unfit(number, "has a header whose name cannot be printed")
     return tuple((name, _bytes(value, number, "header")) for name, value in headers)
 
 
-def _timestamp(said: int | str | None, now: int) -> int:
+def _timestamp(said: int | str | None, now: int, number: int) -> int:
     if said is None:
         return now
-    return said if isinstance(said, int) else parse_timestamp(said)
+    found = said if isinstance(said, int) else parse_timestamp(said)
+    if abs(found) > _LATEST:
+        raise _unfit(number, "has a timestamp beyond all calendars")
+    return found
 
 
 def _unfit(number: int, what: str) -> RecordError:

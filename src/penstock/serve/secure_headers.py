@@ -43,7 +43,8 @@ class SecureHeaders:
                 headers = MutableHeaders(scope=message)
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["X-Frame-Options"] = "DENY"
-                headers["Referrer-Policy"] = "no-referrer"
+                # Without any, browsers send the form of the login with the origin "null".
+                headers["Referrer-Policy"] = "same-origin"
                 headers["Cross-Origin-Resource-Policy"] = "same-origin"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
                 headers["Content-Security-Policy"] = _DATA if programs else _PAGES

@@ -59,7 +59,15 @@ def submitted(home: Path, program: Program) -> dict[str, Any]:
     from penstock.project.program_file import load_program  # noqa: PLC0415
     from penstock.text.durations import parse_duration  # noqa: PLC0415
 
-    app = load_program(str(_written(home, program)))
+    try:
+        app = load_program(_written(home, program))
+    except SystemExit as ended:
+        # It would end the server.
+        raise UsageError(
+            "PROGRAM_MISSING",
+            f"the program ends by itself ({ended.code}) while it is read",
+            hint="Let it end below `if __name__ == '__main__':` only.",
+        ) from ended
     said: dict[str, Any] = dict(program.settings)
     for key in ("latency", "batch_every"):
         if key in said:

@@ -67,7 +67,7 @@ class RecordWanted:
     headers: list[tuple[str, Any]] = field(default_factory=list)
     timestamp: int | str | None = None
     """Milliseconds since 1970, or ISO 8601; now by default."""
-    partition: int | None = None
+    partition: Annotated[int | None, Field(ge=0, le=2**31 - 1)] = None
 
 
 @dataclass(frozen=True, slots=True)

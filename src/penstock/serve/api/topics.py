@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Body, Path, Request, Response
+from pydantic import Field
 
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.topic import Topic, TopicConfig
@@ -76,7 +77,7 @@ class TopicWanted:
     """A topic to be made; `columns` such as `id bigint not null, name string` make it typed."""
 
     name: str
-    partitions: int = 1
+    partitions: Annotated[int, Field(ge=1, le=1000)] = 1
     columns: str | None = None
     settings: Settings = field(default_factory=dict)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from typing import Final
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.clock import SYSTEM_CLOCK
 from penstock.config import load_settings
@@ -38,7 +39,7 @@ def register(platform: Platform) -> None:
     async def alerts_page() -> None:
         with frame("Alerts", about="Rules of the configuration, and what they say now"):
             view = _Alerts(platform)
-            view.build(await run.io_bound(look, platform))
+            view.build(await asyncio.to_thread(look, platform))
 
 
 def look(platform: Platform) -> Overview:
@@ -60,7 +61,7 @@ class _Alerts:
         ui.timer(_EVERY, self._refresh)
 
     async def _refresh(self) -> None:
-        self._show(await run.io_bound(look, self._platform))
+        self._show(await asyncio.to_thread(look, self._platform))
 
     def _show(self, found: Overview) -> None:
         if found == self._seen:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import islice
 from typing import Any, Final
 
-from nicegui import events, run, ui
+from nicegui import events, ui
 
 from penstock.jobs.dead_letters import Letter, Pile, letters, piles, require_dead_topic
 from penstock.jobs.replay import Replayed, Selection, replay
@@ -52,7 +53,7 @@ def register(platform: Platform) -> None:
         with frame("Dead letters", about=about):
             if topic:
                 require_dead_topic(platform.log, topic)
-            found = await run.io_bound(piles, platform.log)
+            found = await asyncio.to_thread(piles, platform.log)
             _DeadLetters(platform.log, found).build(topic)
 
 
@@ -122,7 +123,7 @@ class _DeadLetters:
 
     async def _choose_pile(self, key: str) -> None:
         pile = self._pile = self._piles[key]
-        found = await run.io_bound(some_letters, self._log, pile)
+        found = await asyncio.to_thread(some_letters, self._log, pile)
         self._letters = {f"{one.partition}-{one.offset}": one for one in found}
         self._letter_part.clear()
         with self._letter_part:
@@ -197,7 +198,7 @@ class _DeadLetters:
             Role.WRITER, lambda: told.append(replay(self._log, pile.topic, selection)), "replayed"
         ):
             ui.notify(replayed_text(told[0]), type="positive")
-            found = await run.io_bound(piles, self._log)
+            found = await asyncio.to_thread(piles, self._log)
             self._piles = {str(number): item for number, item in enumerate(found)}
             self._pile_table.rows = self._pile_rows()
             key = next(

@@ -38,6 +38,7 @@ def append_record(log: Log, topic: str, typed: HandRecord) -> tuple[int, int]:
         receipt = delivery.result()
     finally:
         producer.close()
+    assert receipt.offset is not None, "a record that was flushed has its place"
     return receipt.partition, receipt.offset
 
 

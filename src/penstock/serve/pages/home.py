@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.flow_drawing import FlowDrawing, note_text, page_of, rate_number
@@ -88,7 +89,7 @@ class _HomePage:
                 with ui.element("h2"):
                     ui.label("Topics that no job reads or writes")
                 self._alone_said = ui.label().classes("ps-muted ps-small")
-            columns = [
+            columns: list[dict[str, object]] = [
                 {"name": "name", "label": "Topic", "field": "name", "align": "left",
                  "sortable": True},
                 {"name": "records", "label": "Records", "field": "count", "align": "right"},
@@ -99,7 +100,7 @@ class _HomePage:
             self._table.add_slot("body-cell-name", _NAME)
 
     async def _refresh(self) -> None:
-        self._graph = await run.io_bound(self._flow.look)
+        self._graph = await asyncio.to_thread(self._flow.look)
         self._show()
 
     def _show(self) -> None:

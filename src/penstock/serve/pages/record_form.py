@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.errors import PenstockError
 from penstock.log.topic import Topic
@@ -19,7 +20,7 @@ _ANY = "by key"
 
 def record_form(
     platform: Platform, topic: Topic, done: Callable[[], Awaitable[None]]
-) -> Callable[[], None]:
+) -> Callable[[], object]:
     """Make the form, and give what opens it."""
     with ui.dialog() as dialog, ui.card().props('aria-label="Produce a record"'):
         with ui.element("h2"):
@@ -44,7 +45,7 @@ def record_form(
             )
             try:
                 require_role(Role.WRITER)
-                place = await run.io_bound(append_record, platform.log, topic.name, typed)
+                place = await asyncio.to_thread(append_record, platform.log, topic.name, typed)
             except PenstockError as error:
                 tell_refusal(error)
                 return

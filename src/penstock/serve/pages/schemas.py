@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 from urllib.parse import quote
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.schema.registry.level import LEVELS
 from penstock.schema.registry.port import LEVEL_SETTING, SchemaRegistry
@@ -18,7 +19,7 @@ from penstock.serve.pages.schema_diff import schema_lines, side_by_side
 from penstock.serve.platform import Platform
 from penstock.text.times import time_text
 
-_COLUMNS: Final = [
+_COLUMNS: Final[list[dict[str, object]]] = [
     {"name": "subject", "label": "Subject", "field": "subject", "align": "left", "sortable": True},
     {"name": "type", "label": "Language", "field": "type", "align": "left", "sortable": True},
     {"name": "version", "label": "Versions", "field": "version", "align": "right"},
@@ -39,12 +40,12 @@ def register(platform: Platform) -> None:
     @ui.page("/schemas")
     async def schemas_page() -> None:
         with frame("Schemas", about="Subjects of the registry, and their versions"):
-            _list(await run.io_bound(_rows, registry))
+            _list(await asyncio.to_thread(_rows, registry))
 
     @ui.page("/schemas/{subject:path}")
     async def subject_page(subject: str) -> None:
         with frame(subject, trail=(("Schemas", "/schemas"),)):
-            versions = await run.io_bound(registry.versions, subject)
+            versions = await asyncio.to_thread(registry.versions, subject)
             _Subject(registry, subject, versions).build()
 
 
@@ -176,7 +177,7 @@ class _Subject:
                 return Registration(text.value or "", schema.type, schema.references)
 
             async def check() -> None:
-                found = await run.io_bound(self._registry.objections, self._subject, wanted())
+                found = await asyncio.to_thread(self._registry.objections, self._subject, wanted())
                 told.clear()
                 with told:
                     if not found:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.clock import SYSTEM_CLOCK
 from penstock.serve.pages.empty import empty
@@ -35,7 +36,7 @@ def register(platform: Platform) -> None:
     @ui.page("/topics/{name}")
     async def topic_page(name: str) -> None:
         with frame(name, trail=(("Topics", "/topics"),)) as actions:
-            facts = await run.io_bound(topic_facts, platform.log, name)
+            facts = await asyncio.to_thread(topic_facts, platform.log, name)
             _build(platform, flow, facts, actions)
 
 
@@ -66,7 +67,7 @@ def _build(platform: Platform, flow: SharedFlow, facts: TopicFacts, actions: ui.
         ui.button("Produce a record", icon="add", on_click=opened).props("unelevated")
 
     async def refresh() -> None:
-        _show(strip, await run.io_bound(topic_facts, platform.log, facts.topic.name))
+        _show(strip, await asyncio.to_thread(topic_facts, platform.log, facts.topic.name))
 
     ui.timer(_EVERY, refresh)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
-from nicegui import background_tasks, events, run, ui
+from nicegui import background_tasks, events, ui
 
 from penstock.clock import SYSTEM_CLOCK
 from penstock.errors import PenstockError, UsageError
@@ -113,7 +113,7 @@ class TopicRecords:
         """Read from the place that was asked for."""
         try:
             start = self._start()
-            self._places = await run.io_bound(self._pages().start, start)
+            self._places = await asyncio.to_thread(self._pages().start, start)
         except PenstockError as error:
             tell_refusal(error)
             return
@@ -123,7 +123,7 @@ class TopicRecords:
     async def _next(self) -> None:
         try:
             wanted = self._filter()
-            page: RecordPage = await run.io_bound(
+            page: RecordPage = await asyncio.to_thread(
                 self._pages().read, self._places, self._direction, _A_PAGE, wanted
             )
         except PenstockError as error:
@@ -182,7 +182,7 @@ class TopicRecords:
         row = self._shown.get(id_)
         if row is None:
             return
-        readers = await run.io_bound(readers_of, self._platform, self._flow, self._topic.name)
+        readers = await asyncio.to_thread(readers_of, self._platform, self._flow, self._topic.name)
         self._detail.clear()
         with self._detail:
             _whole(row)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 from urllib.parse import quote
 
-from nicegui import run, ui
+from nicegui import ui
 
 from penstock.clock import SYSTEM_CLOCK
 from penstock.log.embedded.log import EmbeddedLog
@@ -17,7 +18,7 @@ from penstock.text.sizes import size_text
 from penstock.watch.graph import is_internal
 
 _EVERY: Final = 5.0
-_COLUMNS: Final = [
+_COLUMNS: Final[list[dict[str, object]]] = [
     {"name": "name", "label": "Topic", "field": "name", "align": "left", "sortable": True},
     {"name": "records", "label": "Records", "field": "records", "align": "right",
      "sortable": True, "format": True},
@@ -42,7 +43,7 @@ def register(platform: Platform) -> None:
     @ui.page("/topics")
     async def topics_page(search: str = "") -> None:
         with frame("Topics", about="Named feeds of records, kept in the log"):
-            rows = await run.io_bound(topic_rows, platform.log)
+            rows = await asyncio.to_thread(topic_rows, platform.log)
             _list(platform, rows, search)
 
 
@@ -109,7 +110,7 @@ def _list(platform: Platform, found: list[dict[str, Any]], search: str) -> None:
 
     async def refresh() -> None:
         nonlocal rows
-        rows = await run.io_bound(topic_rows, platform.log)
+        rows = await asyncio.to_thread(topic_rows, platform.log)
         show()
 
     show()
