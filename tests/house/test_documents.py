@@ -37,7 +37,7 @@ JOBS = (
 UPGRADES = ("upgrades", "takeover", "H19", "J23")
 WATCHING = ("alerts", "metrics", "lineage", "operations", "L03", "L06", "L11")
 PLATFORM = (
-    *("queries", "J06"),
+    *("queries", "J06", "J12"),
     *("window view", "workbench", "L05", "L10"),
     *("live", "notebook", "L04"),
     *("projects", "I14", "J01", "K04", "K05", "K13", "K22", "L01", "L02", "L09"),
