@@ -151,7 +151,10 @@ def told(progress: Progress | None) -> Progress:
     """What a program says of itself, without how long it took and who worked for it."""
     assert progress is not None
     assert all(account.balanced for account in progress.accounts), progress.accounts
-    return replace(progress, rows_per_second=0.0, batch_milliseconds=0, processes=())
+    history = tuple(replace(instant, milliseconds=0) for instant in progress.history)
+    return replace(
+        progress, rows_per_second=0.0, batch_milliseconds=0, processes=(), history=history
+    )
 
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

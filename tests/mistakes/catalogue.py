@@ -21,6 +21,8 @@ class Mistake:
     told: str
     exit: int = 1
     stdin: bytes = b""
+    alone: bool = False
+    """In a process of its own: where Spark runs already, nobody looks for Java any more."""
 
 
 def typed(text: str) -> Made:
@@ -280,8 +282,8 @@ MISTAKES = (
     Mistake("a home that is a file", _home_is_a_file, "notes.txt"),
     Mistake("a home of something else", _home_of_another, "NOT_A_LOG"),
     Mistake("a full disk", _full_disk, "DISK_FULL", stdin=b'{"user":"eve","n":3}\n'),
-    Mistake("no Java", _no_java, "JAVA_MISSING"),
-    Mistake("an old Java", _old_java, "JAVA_TOO_OLD"),
+    Mistake("no Java", _no_java, "JAVA_MISSING", alone=True),
+    Mistake("an old Java", _old_java, "JAVA_TOO_OLD", alone=True),
     Mistake("records that were damaged", _damaged_records, "CORRUPT"),
     Mistake("a checkpoint that was damaged", _damaged_checkpoint, "SNAPSHOT_BROKEN"),
     Mistake("a row that is no JSON", on_topic("produce clicks"), "line 1", stdin=b"ann,1\n"),

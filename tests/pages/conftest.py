@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
 import sys
+from asyncio import _set_running_loop  # the browser's loop never ends
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +17,16 @@ from typing import TypeAlias
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.pages.filled_home import at_work, fill
+from tests.pages.filled_home import fill
 from tests.pages.work_home import Work, work_home
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PICTURES = Path(__file__).parents[2] / "docs" / "img" / "pages"
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "img" / "pages"
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 Opened: TypeAlias = Callable[..., Page]
+LOOPS: list[asyncio.AbstractEventLoop] = []
+"""The event loop of the browser."""
 
 
 @contextmanager
@@ -51,8 +56,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.skip("needs chromium")
     place = tmp_path_factory.mktemp("project")
     fill(place)
-    with at_work(place / "shop"):
+    # In a process of its own: tests of other rooms count what is done in this one.
+    command = [sys.executable, "-m", "tests.pages.filled_home", str(place / "shop")]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline(), "nobody is at work"
         yield place
+        process.stdin.close()
 
 
 @pytest.fixture(scope="session")
@@ -87,8 +100,24 @@ def browser() -> Iterator[Browser]:
         found = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
+        LOOPS.append(asyncio.get_running_loop())
+        # Between its tests nothing runs here, as tests of other rooms expect that begin a loop.
+        _set_running_loop(None)
         yield found
+        _set_running_loop(LOOPS.pop())
         found.close()
+
+
+@pytest.fixture(autouse=True)
+def loop_of_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the browser's event loop be the one that runs, for the length of a test."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    request.getfixturevalue("browser")
+    _set_running_loop(LOOPS[-1])
+    yield
+    _set_running_loop(None)
 
 
 @pytest.fixture

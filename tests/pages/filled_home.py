@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -181,3 +182,15 @@ def _dead_letters(home: Path) -> None:
     app = ps.App("order-lines", home=home)
     app.stream("orders", schema={"id": int, "n": int}, format="json").to("order_lines")
     app.run_here(options=InlineOptions(until="caught up"))
+
+
+def main() -> None:
+    """Be at work on a home until nobody is there any more who wants it."""
+    with at_work(Path(sys.argv[1])):
+        sys.stdout.write("at work\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

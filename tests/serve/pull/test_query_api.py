@@ -14,7 +14,7 @@ from penstock.serve.platform import Platform
 from penstock.serve.server import HttpServer
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     with opened_platform(tmp_path_factory.mktemp("home")) as found:
         found.log.create_topic("people", config=TopicConfig(cleanup="compact"))
@@ -25,7 +25,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def http(platform: Platform) -> Iterator[httpx.Client]:
     with (
         HttpServer(application(platform)) as server,
