@@ -33,7 +33,7 @@ $(READY): requirements.lock pyproject.toml
 	@# The lock pins uv as well: its entry, hashes and all, is what pip is given.
 	@awk '/^[^ #]/ { wanted = /^uv==/ } wanted' requirements.lock > $(VENV)/uv.txt
 	$(PYTHON) -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt
-	$(VENV)/bin/uv pip sync --python $(PYTHON) --require-hashes requirements.lock
+	$(VENV)/bin/uv pip sync --compile-bytecode --python $(PYTHON) --require-hashes requirements.lock
 	$(VENV)/bin/uv pip install --python $(PYTHON) --no-deps --no-build-isolation --editable .
 	@touch $@
 
