@@ -6,7 +6,7 @@ import contextlib
 import ipaddress
 import signal
 import sys
-import threading
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from penstock.serve.platform import Platform
 
 _LOG = "log.jsonl"
+_LONG = 3600.0
 
 
 class LogTo(StrEnum):
@@ -207,8 +208,12 @@ def _show(url: str, hosted: BackgroundHost | None, *, json: bool) -> None:
 
 def _until_interrupt(hosted: BackgroundHost | None) -> None:
     try:
-        threading.Event().wait()
+        # Not by an event: a second signal while that is left gives another error.
+        while True:
+            time.sleep(_LONG)
     except KeyboardInterrupt:
+        # Ctrl-C in a terminal reaches whoever started this, too, who then ends it by this signal.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         talk("ending")
     finally:
         if hosted is not None:
