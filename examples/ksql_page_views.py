@@ -2,11 +2,11 @@
 
 python -m examples.ksql_page_views
 
-The statements are in `ksql_page_views.sql`. In a home of your own:
+The statements are those of the demo, in `pageviews/pageviews.sql`. In a home of your own:
 
 penstock topics create pageviews --partitions 1
 penstock topics create users --partitions 1
-penstock sql -f examples/ksql_page_views.sql
+penstock sql -f examples/pageviews/pageviews.sql
 penstock sql run                                 # on Spark; with --here in this process
 """
 
@@ -23,7 +23,7 @@ import penstock as ps
 from penstock.sql.answer import Listed
 from penstock.sql.session import SqlSession
 
-STATEMENTS = Path(__file__).with_suffix(".sql")
+STATEMENTS = Path(__file__).with_name("pageviews") / "pageviews.sql"
 BEGIN = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 USERS = (("User_1", "North", 31), ("User_2", "South", 58), ("User_3", "North", 44))
 VIEWS = (

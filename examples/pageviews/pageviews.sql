@@ -1,4 +1,4 @@
--- Page views by region and minute, as KSQL says it. The order of the statements does not matter.
+-- Page views by region and minute, as KSQL says it. Topics `pageviews` and `users` are there.
 
 CREATE STREAM pageviews
 (viewtime BIGINT,
@@ -31,12 +31,6 @@ CREATE STREAM pageviews_transformed
   WHERE userid='User_1' OR userid='User_2'
   PARTITION BY userid;
 
-CREATE TABLE pageviews_per_region_per_minute AS
-  SELECT regionid,
-         count(*) FROM pageviews_enriched
-  WINDOW TUMBLING (SIZE 1 MINUTE)
-  GROUP BY regionid;
-
 CREATE STREAM pageviews_enriched AS
   SELECT pv.viewtime,
          pv.userid AS userid,
@@ -49,6 +43,12 @@ CREATE STREAM pageviews_enriched AS
          u.contactinfo
   FROM pageviews_transformed pv
   LEFT JOIN users u ON pv.userid = u.userid;
+
+CREATE TABLE pageviews_per_region_per_minute AS
+  SELECT regionid,
+         count(*) FROM pageviews_enriched
+  WINDOW TUMBLING (SIZE 1 MINUTE)
+  GROUP BY regionid;
 
 CREATE STREAM visitors WITH (kafka_topic=visitors, value_format='delimited')
 AS SELECT age FROM pageviews_enriched;
