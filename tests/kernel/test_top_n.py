@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from penstock.kernel.port import START_OF_TIME, Counts, Frame
+from penstock.kernel.port import START_OF_TIME, Counts, Frame, Time
 from penstock.kernel.top_n import TopNOperator
 from penstock.model.top_n import TopN
 from tests.kernel.frames import NEVER, a_stream, changes, delta, play, table
@@ -129,3 +129,43 @@ def test_packed_and_unpacked_rows_may_come_together() -> None:
     packed = an_operator(1).pack(delta({"key": "a", "n": 1}, {"key": "a", "n": 2}), START_OF_TIME)
     both: Frame = pl.concat([packed, delta({"key": "a", "n": 3})], how="diagonal")
     assert play(an_operator(1), (both, NEVER))[0].counts == Counts(3, 1, 2, given=1)
+
+
+def test_places_are_told_and_a_row_that_moves_is_taken_back_from_where_it_was() -> None:
+    operator = TopNOperator(TopN(a_stream(), ("key",), "n", 2, number="place"))
+    steps = play(
+        operator,
+        (delta({"key": "a", "n": 5}, {"key": "a", "n": 3}), NEVER),
+        (delta({"key": "a", "n": 4}), NEVER),
+        (delta({"key": "a", "n": 9}, {"key": "b", "n": 1}), NEVER),
+    )
+    assert table(steps, "key", "n", "place") == {("a", 9, 1): 1, ("a", 5, 2): 1, ("b", 1, 1): 1}
+    assert changes(steps[1:2], "n", "place") == [(-1, 3, 2), (1, 4, 2)]
+
+
+def test_a_group_is_given_once_when_its_time_has_come_and_is_forgotten() -> None:
+    operator = TopNOperator(TopN(a_stream(), ("n",), "x", 1, ties=True, until="n"))
+    rows = [{"n": 10, "x": 1.0}, {"n": 10, "x": 2.0}, {"n": 10, "x": 2.0}, {"n": 20, "x": 0.5}]
+    steps = play(
+        operator,
+        (delta(*rows[:2]), Time(5, 0)),
+        (delta(*rows[2:]), Time(12, 0)),
+        (delta(*rows[:1]), Time(20, 0)),
+    )
+    assert [step.output.height for step in steps] == [0, 2, 1]
+    assert changes(steps, "n", "x", "_time") == [(1, 10, 2.0, 9), (1, 10, 2.0, 9), (1, 20, 0.5, 19)]
+    late = steps[2].late
+    assert late is not None
+    assert late["x"].to_list() == [1.0]
+    assert steps[2].state.rows == 0
+
+
+def test_a_changelog_is_chosen_from_when_its_group_ends() -> None:
+    relation = TopN(a_stream(changelog=True), ("n",), "x", 1, until="n")
+    steps = play(
+        TopNOperator(relation),
+        (delta({"n": 10, "x": 1.0}, {"n": 10, "x": 2.0}), NEVER),
+        (delta({"n": 10, "x": 2.0, "w": -1}), Time(10, 0)),
+    )
+    assert changes(steps, "x") == [(1, 1.0)]
+    assert not relation.retracts

@@ -36,8 +36,16 @@ def test_every_stage_is_as_it_was(
 
 def test_all_stages_are_one_after_the_other() -> None:
     assert explain(the_shop()) == "\n".join(
-        explain(the_shop(), stage=stage) for stage in STAGES if stage != "all"
+        explain(the_shop(), stage=stage) for stage in STAGES if stage not in {"spark", "all"}
     )
+
+
+def test_the_plan_of_spark_is_the_last_stage_of_a_program_that_has_run() -> None:
+    running = Running(spark="== Physical Plan ==\n*(1) Scan")
+    assert explain(the_shop(), running=running).endswith(
+        "\n\nSPARK\n  == Physical Plan ==\n  *(1) Scan\n"
+    )
+    assert explain(the_shop(), stage="spark") == "SPARK  no plan before the first batch of a run\n"
 
 
 def test_the_four_questions_are_answered() -> None:

@@ -17,6 +17,7 @@ from penstock.kernel.dead import Failure, letters, readable_json
 from penstock.kernel.enrich import Enricher
 from penstock.kernel.expression import lower
 from penstock.kernel.port import END_OF_TIME, START_OF_TIME, TIME, WEIGHT, Counts, Frame
+from penstock.kernel.repeated import repeats
 from penstock.kernel.user_calls import UserCall, UserFailed, stays, taken_out, with_calls
 from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.enrich import Enrich, enriched_schema
@@ -55,6 +56,8 @@ class _Passed:
 
 
 _Work: TypeAlias = Callable[[Frame], _Passed]
+_COMMON = pl.QueryOptFlags.none()
+_COMMON.comm_subexpr_elim = True
 
 
 class ChainRunner:
@@ -135,7 +138,7 @@ def _computing(exprs: Sequence[Expr], step: Project | Filter, schema: Schema) ->
     work: _Work = partial(_filter, made[0])
     if isinstance(step, Project):
         named = [item.alias(it.name) for item, it in zip(made, step.columns, strict=True)]
-        work = partial(_project, named)
+        work = partial(_project_once if repeats(plain) else _project, named)
     if any(map(stays, plain)):
         work = partial(_halved, work, step.site, known)
     if not calls:
@@ -225,6 +228,12 @@ def _checking_work(step: Apply | Restamp | Expect, schema: Schema, name: str) ->
 
 def _project(made: Sequence[pl.Expr], frame: Frame) -> _Passed:
     return _Passed(frame.select(*made, *control_columns(frame)))
+
+
+def _project_once(made: Sequence[pl.Expr], frame: Frame) -> _Passed:
+    """Compute what several columns have in common once, which an eager frame does not."""
+    lazy = frame.lazy().select(*made, *control_columns(frame))
+    return _Passed(lazy.collect(optimizations=_COMMON))
 
 
 def _filter(condition: pl.Expr, frame: Frame) -> _Passed:

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from penstock.kernel.fold.grouping import join
 from penstock.kernel.port import WEIGHT, Frame
 
 _ALL = "_all"
 _HOLDS = "_holds"
+_PLACE = "_place"
+_LATER = "_later"
 
 
 def change_rows(
@@ -19,11 +22,32 @@ def change_rows(
     back = pl.col(WEIGHT) < 0
     if keys is None:
         marked = frame.with_columns(back.alias(gone))
+    elif condition is None:
+        return _last_said(frame, gone, keys)
     else:
-        holds = pl.lit(value=True) if condition is None else condition.fill_null(value=False)
-        known = frame.with_columns(holds.alias(_HOLDS), pl.lit(0).alias(_ALL))
+        holds = condition.fill_null(value=False).alias(_HOLDS)
+        known = frame.with_columns(holds, pl.lit(0).alias(_ALL))
         marked = _upserts(known, gone, list(keys) or [_ALL]).drop(_HOLDS, _ALL)
     return marked.with_columns(pl.lit(1, dtype=frame.schema[WEIGHT]).alias(WEIGHT))
+
+
+def _last_said(frame: Frame, gone: str, keys: Sequence[str]) -> Frame:
+    """Leave out what is taken back where a newer row of its key comes after it."""
+    back = frame[WEIGHT] < 0
+    if not back.any():
+        return frame.with_columns(pl.lit(value=False).alias(gone))
+    placed = frame.select(pl.int_range(pl.len(), dtype=pl.UInt32).alias(_PLACE), *keys)
+    if keys:
+        come = placed.filter(~back).unique(list(keys), keep="last")
+        found = join(placed.filter(back), come.rename({_PLACE: _LATER}), keys, "left")
+        told = found.filter((pl.col(_LATER) < pl.col(_PLACE)).fill_null(value=True))[_PLACE]
+    else:
+        told = placed.filter(back)[_PLACE]
+        latest = placed.filter(~back)[_PLACE].max()
+        told = told.filter(told > latest) if isinstance(latest, int) else told
+    kept = pl.concat([placed.filter(~back)[_PLACE], told]).sort()
+    one = pl.lit(1, dtype=frame.schema[WEIGHT]).alias(WEIGHT)
+    return frame.with_columns(back.alias(gone))[kept].with_columns(one)
 
 
 def _upserts(frame: Frame, gone: str, keys: list[str]) -> Frame:

@@ -18,7 +18,6 @@ from penstock.kernel.fold.grouping import join
 from penstock.kernel.letter import REASON
 from penstock.kernel.multiset import (
     ORDER,
-    Choice,
     changed,
     difference,
     firsts,
@@ -27,6 +26,7 @@ from penstock.kernel.multiset import (
     touched,
 )
 from penstock.kernel.port import CONTROL, TIME, Counts, Frame, State, Step, Time
+from penstock.kernel.ranks import Ranks
 from penstock.model.dedup import Dedup
 
 _TABLE = "seen"
@@ -128,7 +128,7 @@ class DedupOperator:
     def _changelog_step(self, held: Frame, delta: Frame, time: Time) -> Step:
         mine, others = touched(held, delta, self._keys)
         after = changed(mine, numbered(delta, held), self._columns)
-        first = Choice(self._keys, 1)
+        first = Ranks(self._keys, (), 1)
         output = difference(first.of(mine), first.of(after))
         output = output.select(*self._columns, *CONTROL)
         counts = Counts(taken=delta.height, passed=delta.height, given=output.height)

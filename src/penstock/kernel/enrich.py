@@ -38,6 +38,7 @@ class Enricher:
             for mine, other in step.on
         ]
         self._wide = [dtype_of(max(pair, key=lambda kind: kind.kind == "int64")) for pair in kinds]
+        self._floats = any(kind.is_float() for kind in self._wide)
         self._table: Frame | None = None
 
     def run(self, frame: Frame) -> Enriched:
@@ -56,15 +57,16 @@ class Enricher:
         known = known.with_row_index(_PLACE)
         how: Literal["inner", "left", "semi", "anti"] = self._step.how
         order: Literal["left", "left_right"] = "left" if how in ("semi", "anti") else "left_right"
-        return asked.join(known, on=[*self._names, _SAME], how=how, maintain_order=order)
+        on = [*self._names, *([_SAME] if self._floats else [])]
+        return asked.join(known, on=on, how=how, maintain_order=order)
 
     def _keyed(self, frame: Frame, keys: tuple[str, ...]) -> Frame:
         # polars merges two sorted columns of floats, and then finds no NaN (2.1): not if it
         # joins by two columns.
         columns = zip(keys, self._wide, self._names, strict=True)
+        same = [pl.lit(0, pl.Int8).alias(_SAME)] if self._floats else []
         return frame.select(
-            *(pl.col(key).cast(kind).alias(name) for key, kind, name in columns),
-            pl.lit(0, pl.Int8).alias(_SAME),
+            *(pl.col(key).cast(kind).alias(name) for key, kind, name in columns), *same
         )
 
     def _in_place(self, places: Frame, frame: Frame) -> bool:

@@ -22,13 +22,13 @@ import polars as pl
 from penstock.kernel.assign import END, Whole
 from penstock.kernel.join_answer import Answer, Told, counted
 from penstock.kernel.join_limit import JoinClock
-from penstock.kernel.join_pairs import Pairs, meeting
-from penstock.kernel.join_reach import reach_of
+from penstock.kernel.join_pairs import Pairs, meeting, no_pairs
+from penstock.kernel.join_reach import Reach, reach_of
 from penstock.kernel.join_session import SessionJoin
 from penstock.kernel.join_side import MATCHES, Change, Side, refilled
-from penstock.kernel.port import WEIGHT, Frame, State, Step, Time
+from penstock.kernel.port import TIME, WEIGHT, Frame, State, Step, Time
 from penstock.model.join import Join
-from penstock.model.join_bound import Interval, SameWindow
+from penstock.model.join_bound import Interval, Lasting, SameWindow
 from penstock.model.join_bound import Whole as Tables
 from penstock.model.window import Session
 
@@ -45,6 +45,7 @@ class JoinOperator:
         at_once = relation.eager or isinstance(bound, Tables)
         self._answer = Answer(relation, self._sides, at_once=at_once)
         self._reach = reach_of(bound) if isinstance(bound, Interval) else None
+        self._lasting = bound.side if isinstance(bound, Lasting) else None
         by_clock = isinstance(bound, SameWindow) and bound.window.domain == "processing"
         corrects = relation.keep_late > timedelta(0)
         self._clock = JoinClock(keep_late_ms, by_clock=by_clock, corrects=corrects)
@@ -96,9 +97,22 @@ class JoinOperator:
 
     def _pairs(self, left: Change, right: Change) -> Pairs:
         """Give all pairs of which one row, or both, changed."""
+        if self._lasting is None:
+            return self._met(left, right, self._reach)
+        port = _TABLES.index(self._lasting)
+        rows, others = (left.rows, right.rows)[port], (left.rows, right.rows)[1 - port]
+        if rows.is_empty():
+            return no_pairs()
+        ends = self._sides[port].lasts(rows)
+        most = max(int((ends - rows[TIME].to_numpy()).max()), 0)
+        found = self._met(left, right, Reach(0, most) if port == 0 else Reach(-most, 0))
+        own, other = (found.left, found.right) if port == 0 else (found.right, found.left)
+        return found.at(others[TIME].to_numpy()[other] <= ends[own])
+
+    def _met(self, left: Change, right: Change, reach: Reach | None) -> Pairs:
         one, other = self._sides[0].joined_by(left.rows), self._sides[1].joined_by(right.rows)
         moved, others = left.moved, right.moved
-        found = meeting(_at(one, moved), other, self._reach)
+        found = meeting(_at(one, moved), other, reach)
         first = Pairs(moved[found.left], found.right)
         if not len(others) or len(moved) == left.rows.height:
             return first
@@ -106,7 +120,7 @@ class JoinOperator:
         still = left.before == left.after
         many = _FEW * len(moved) > len(still)
         places = np.flatnonzero(still) if many else np.arange(len(still))
-        found = meeting(_at(one, places), _at(other, others), self._reach)
+        found = meeting(_at(one, places), _at(other, others), reach)
         second = Pairs(places[found.left], others[found.right])
         second = second.at(still[second.left])
         return Pairs(

@@ -18,9 +18,10 @@ from penstock.kernel.letter import REASON
 from penstock.kernel.port import CONTROL, START_OF_TIME, TAKEN, TIME, UNTIL, WEIGHT, Frame
 from penstock.kernel.trigger.node import Mask
 from penstock.model.join import Join
-from penstock.model.join_bound import Interval, SameWindow
+from penstock.model.join_bound import Bound, Interval, Lasting, SameWindow
 from penstock.schema.types import Kind
 
+SIDES = ("left", "right")
 MATCHES = "_matches"
 """Int64: how many partners a held row has, where that decides whether it comes out."""
 PLACE = "_place"
@@ -89,13 +90,11 @@ class Side:
         self.kept = relation.keeps_left if port == 0 else relation.keeps_right
         self.counted = self.kept or (port == 0 and relation.how == "semi")
         self._schema = source.schema
-        self.of_tables = not isinstance(bound, Interval | SameWindow)
+        self.of_tables = not isinstance(bound, Interval | Lasting | SameWindow)
         self._nets = source.retracts or self.of_tables
         self._window = bound.window if isinstance(bound, SameWindow) else None
-        self._reach = reach_of(bound) if isinstance(bound, Interval) else None
-        self._ahead = None
-        if self._reach is not None:
-            self._ahead = self._reach.high if port == 0 else -self._reach.low
+        self._timed = isinstance(bound, Interval | Lasting)
+        self._ahead, self._end = _ahead(bound, port)
         self._key_exprs = [
             pl.col(key).cast(_wider(relation, number)).alias(f"_key_{number}")
             for number, key in enumerate(self.keys)
@@ -107,7 +106,7 @@ class Side:
         self.empty = pl.DataFrame(
             schema={**control, **bounds, **frame_schema(self._schema), **matches}
         )
-        timed = () if self._window is None and self._reach is None else (TIME,)
+        timed = (TIME,) if self._window is not None or self._timed else ()
         self._identity = [*self.columns, *timed, *bounds]
 
     def admit(self, delta: Frame, limit: int, clock: int, *, sort_out: bool = True) -> Intake:
@@ -122,11 +121,11 @@ class Side:
         if self._window is not None:
             delta, outside = self._assigned(delta, clock)
         missing = reduce(or_, (pl.col(key).is_null() for key in self.keys))
-        if self._reach is not None:
+        if self._timed:
             missing = missing | pl.col(TIME).is_null()
         alone, rows = _parted(delta, missing)
         late, lost = rows.clear(), 0
-        if self._reach is not None:
+        if self._timed:
             late, rows = _parted(rows, pl.col(TIME) < limit)
         elif self._window is not None and sort_out:
             late, rows, lost = _timely(rows, limit)
@@ -146,9 +145,19 @@ class Side:
         """Give the last time at which a partner of each row may come; none where it never ends."""
         if self._window is not None:
             return rows[END].to_numpy() - 1
+        if self._end is not None:
+            return self.lasts(rows)
         if self._ahead is None:
             return None
         return rows[TIME].to_numpy() + self._ahead
+
+    def lasts(self, rows: Frame) -> Whole:
+        """Give the last time of a partner, where each row says it; not at all is before its own."""
+        end = pl.col(str(self._end))
+        kind = rows.schema[str(self._end)]
+        moment = end.dt.epoch("ms") if kind == pl.Datetime else end.cast(pl.Int64)
+        known = pl.coalesce(moment, pl.col(TIME) - 1)
+        return rows.select(known.alias(END))[END].to_numpy()
 
     def needed(self, rows: Frame) -> Whole | None:
         """Give the last time at which each row may be asked for: by a partner, or taken back."""
@@ -163,7 +172,7 @@ class Side:
     def joined_by(self, rows: Frame) -> Frame:
         """Give what decides who meets whom: the key, its window, its time."""
         window = [] if self._window is None else [START, END]
-        timed = [] if self._reach is None else [TIME]
+        timed = [TIME] if self._timed else []
         return rows.select(*self._key_exprs, *window, *timed)
 
     def change(self, held: Frame, rows: Frame) -> Change:
@@ -239,6 +248,18 @@ class Side:
         if self.counted:
             rows = rows.with_columns(pl.lit(0, pl.Int64).alias(MATCHES))
         return rows.select(*self.empty.columns, *([UNTIL] if self.of_tables else []))
+
+
+def _ahead(bound: Bound, port: int) -> tuple[int | None, str | None]:
+    """Give how far after a row its last partner may be, or the column that says when."""
+    match bound:
+        case Interval():
+            reach = reach_of(bound)
+            return (reach.high if port == 0 else -reach.low), None
+        case Lasting(side, column):
+            return (None, column) if side == SIDES[port] else (0, None)
+        case _:
+            return None, None
 
 
 def _moment(rows: Frame) -> pl.Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -17,9 +16,6 @@ PACKED = "_packed"
 _PLACE = "_place"
 _MINE = "_mine"
 _SIZE = "_size"
-_KEPT = "_kept"
-_BEST = "_best"
-_VALUE = "_value"
 _RUNNING = "_running"
 _LOW = "_low"
 _HIGH = "_high"
@@ -51,52 +47,6 @@ def changed(held: Frame, delta: Frame, columns: Sequence[str]) -> Frame:
     return rows.filter(added | owed).select(held.columns)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The first `count` rows of each group by a column, or by arrival alone; nulls last.
-
-    Of rows with equal values the first that came is better.
-    """
-
-    keys: Sequence[str]
-    count: int
-    by: str | None = None
-    descending: bool = False
-
-    def of(self, rows: Frame) -> Frame:
-        """Choose among rows that stand in the order of their arrival, and keep that order."""
-        return rows[self._chosen(rows)[_PLACE].sort()]
-
-    def packed(self, rows: Frame) -> Frame:
-        """Choose, and let the best of each group stand for those that are left out."""
-        found = self._chosen(rows)
-        first = pl.col(_PLACE) == pl.col(_BEST)
-        stands = pl.when(first).then(pl.col(_SIZE) - pl.col(_KEPT) + 1).otherwise(1)
-        found = found.select(_PLACE, stands.cast(pl.Int64).alias(PACKED)).sort(_PLACE)
-        return rows[found[_PLACE]].with_columns(found[PACKED])
-
-    def _chosen(self, rows: Frame) -> Frame:
-        there = pl.col(WEIGHT) > 0
-        names = [*self.keys, WEIGHT] if self.by is None else [*self.keys, WEIGHT, _VALUE]
-        value = [] if self.by is None else [pl.col(self.by).alias(_VALUE)]
-        places = rows.with_columns(*value).select(names).with_row_index(_PLACE).filter(there)
-        ordered = pl.col(_PLACE)
-        if self.by is not None:
-            ordered = ordered.sort_by(
-                _VALUE, descending=self.descending, nulls_last=True, maintain_order=True
-            )
-        # Sorting places by group is a third of the cost of sorting rows and taking heads.
-        best = ordered.head(self.count)
-        size = pl.len().alias(_SIZE)
-        if self.keys:
-            found = places.group_by(self.keys).agg(best, size)
-        else:
-            found = places.select(best.implode(), size)
-        kept = pl.col(_PLACE).list
-        told = found.with_columns(kept.first().alias(_BEST), kept.len().alias(_KEPT))
-        return told.filter(pl.col(_KEPT) > 0).explode(_PLACE)
-
-
 def firsts(rows: Frame, keys: Sequence[str]) -> Frame:
     """Give the first row of each group, with the number of rows it stands for."""
     found = (
@@ -112,10 +62,10 @@ def firsts(rows: Frame, keys: Sequence[str]) -> Frame:
     return chosen if PACKED in rows.columns else chosen.with_columns(found[_SIZE].alias(PACKED))
 
 
-def difference(before: Frame, after: Frame) -> Frame:
+def difference(before: Frame, after: Frame, by: Sequence[str] = (ORDER,)) -> Frame:
     """Give the changes between two choices of numbered rows: those gone with weight -1 first."""
-    gone = before.join(after, on=ORDER, how="anti", maintain_order="left")
-    come = after.join(before, on=ORDER, how="anti", maintain_order="left")
+    gone = before.join(after, on=list(by), how="anti", maintain_order="left")
+    come = after.join(before, on=list(by), how="anti", maintain_order="left")
     return pl.concat(
         [
             gone.with_columns(pl.lit(-1, pl.Int32).alias(WEIGHT)),

@@ -14,7 +14,7 @@ from penstock.kernel.process_change import migrated_tables
 from penstock.kernel.rows_change import dropped, identity_of, netted, with_columns_of
 from penstock.model.aggregate import Aggregate
 from penstock.model.join import Join
-from penstock.model.join_bound import AsOf, Interval, SameWindow
+from penstock.model.join_bound import AsOf, Interval, Lasting, SameWindow
 from penstock.model.physical import Stateful
 from penstock.model.process import Process
 from penstock.model.state_form import Columns, StateForm
@@ -81,7 +81,7 @@ def _netted(table: Frame, relation: Stateful, side: str) -> Frame:
     if not isinstance(relation, Join) or isinstance(relation.bound, AsOf):
         return table
     source = relation.left if side == "left" else relation.right
-    timed = isinstance(relation.bound, Interval | SameWindow)
+    timed = isinstance(relation.bound, Interval | Lasting | SameWindow)
     if timed and not source.retracts:
         return table
     columns = tuple((item.name, item.type) for item in source.schema.fields)

@@ -11,13 +11,14 @@ from typing_extensions import override
 from penstock.errors import ModelError
 from penstock.model.condition import require_condition
 from penstock.model.expr import Expr
-from penstock.model.join_bound import AsOf, Bound, Whole
+from penstock.model.join_bound import AsOf, Bound, Lasting, Whole
 from penstock.model.relation import Relation
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import Kind, Type
 
 How: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
 _INTEGERS = (Kind.INT32, Kind.INT64)
+_TIMES = (Kind.TIMESTAMP, Kind.INT64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,27 @@ class Join(Relation):
             )
         for pair in self.on:
             require_same_type(pair, (self.left.schema, self.right.schema), self.site)
+        if isinstance(self.bound, Lasting):
+            self._require_end(self.bound)
         if self.condition is not None:
             require_condition(self.condition, self.schema, self.site)
         _ = self.schema
+
+    def _require_end(self, bound: Lasting) -> None:
+        source = self.left if bound.side == "left" else self.right
+        end = source.schema.field(bound.column, role="end", site=self.site)
+        if end.type.kind not in _TIMES:
+            raise ModelError(
+                "JOIN_LASTING",
+                f'rows of a join last until "{bound.column}", which is no time ({self.site})',
+                hint="Name a column of timestamps, or of milliseconds since 1970.",
+            )
+        if self.how != "inner":
+            raise ModelError(
+                "JOIN_LASTING",
+                f"a {self.how} join of rows that last until a time in them ({self.site})",
+                hint='Give how="inner": when a row is alone is not known from the plan.',
+            )
 
     @property
     def left_keys(self) -> tuple[str, ...]:

@@ -35,6 +35,18 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting:
+    """A row of one side lasts from its time to that in a `column` of it, both included.
+
+    Rows of the other side meet it that happen meanwhile. So each row says itself how long it is
+    to be kept, and one of the other side is kept only while rows before it may still come.
+    """
+
+    side: Literal["left", "right"]
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
 class SameWindow:
     """Both rows lie in one window; sessions are those of the rows of both sides."""
 
@@ -62,4 +74,4 @@ class Whole:
     """All rows that both tables have now; a table holds one row a key, which is the bound."""
 
 
-Bound: TypeAlias = Interval | SameWindow | AsOf | Whole
+Bound: TypeAlias = Interval | Lasting | SameWindow | AsOf | Whole

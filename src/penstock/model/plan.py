@@ -22,7 +22,8 @@ class Sink:
     `raw` a record is bytes as they are: columns `_key`, which is the only key, and `value`, where
     null is a tombstone; the topic has no schema. With `format` a record is bytes as well: its
     value is the row as the format writes it, its key the key columns as `key_format` does, or as
-    text.
+    text. Where `gone` names a column of truths, rows in which it is true are tombstones of their
+    key, and the topic does not have that column.
     """
 
     relation: Relation
@@ -36,6 +37,7 @@ class Sink:
     raw: bool = False
     format: Format | None = None
     key_format: Format | None = None
+    gone: str | None = None
 
     def __post_init__(self) -> None:
         for key in self.keys:

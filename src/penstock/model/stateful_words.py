@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from penstock.model.duration import duration_text
 from penstock.model.join import Join
-from penstock.model.join_bound import AsOf, Bound, Interval, SameWindow
+from penstock.model.join_bound import AsOf, Bound, Interval, Lasting, SameWindow
 from penstock.model.latest import Latest
 from penstock.model.match import Match, Skip
 from penstock.model.pattern_words import condition_text, pattern_words
@@ -74,6 +74,8 @@ def _meets(bound: Bound) -> str:
     match bound:
         case Interval(before, after):
             return f"rows {_span(before)} before to {_span(after)} after"
+        case Lasting(side, column):
+            return f"rows while those of the {side} side last, up to {column}"
         case SameWindow(window):
             return f"rows of one window, {window_words(window)}"
         case AsOf(by="arrival"):

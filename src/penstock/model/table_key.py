@@ -10,6 +10,7 @@ from penstock.model.join_bound import Whole
 from penstock.model.latest import Latest
 from penstock.model.relation import Relation
 from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp
+from penstock.model.top_n import TopN
 from penstock.model.versions import VALID_FROM, Versions
 
 _LEFT_ALONE = ("semi", "anti")
@@ -33,12 +34,20 @@ def table_key(relation: Relation) -> tuple[str, ...] | None:
             | Enrich(how="semi" | "anti")
         ):
             return table_key(relation.inputs[0])
-        case Project():
-            return _of_project(relation)
+        case Project() | TopN():
+            return _of_project(relation) if isinstance(relation, Project) else _of_top(relation)
         case Join(bound=Whole()):
             return _of_join(relation)
         case _:
             return None
+
+
+def _of_top(relation: TopN) -> tuple[str, ...] | None:
+    if relation.ties or relation.until is not None:
+        return None
+    if relation.n == 1 and relation.keys:
+        return relation.keys
+    return None if relation.number is None else (*relation.keys, relation.number)
 
 
 def _of_aggregate(relation: Aggregate) -> tuple[str, ...] | None:

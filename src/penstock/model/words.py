@@ -59,9 +59,8 @@ def step_words(relation: Relation) -> Words:
         case Dedup(keys=keys, within=within):
             span = f" within {duration_text(within)}" if within is not None else ""
             return Words("dedup", f"by {', '.join(keys)}{span}")
-        case TopN(keys=keys, by=by, n=n, descending=descending):
-            order = "greatest" if descending else "least"
-            return Words("top", f"{n} {order} {by}{_by(keys)}")
+        case TopN():
+            return _top(relation)
         case Settle() | Latest() | Versions() | Join() | Process() | Match():
             return stateful_words(relation)
         case _:
@@ -183,6 +182,13 @@ _SHAPES = {
 def _column(named: Named) -> str:
     same = named.expr == Column(named.name)
     return named.name if same else f"{named.name} = {expr_text(named.expr)}"
+
+
+def _top(step: TopN) -> Words:
+    names = [f"{'greatest' if item.descending else 'least'} {item.column}" for item in step.sorting]
+    alike = " and those alike" if step.ties else ""
+    ends = "" if step.until is None else f", once, at {step.until}"
+    return Words("top", f"{step.n} {', '.join(names)}{alike}{_by(step.keys)}{ends}")
 
 
 def _by(keys: tuple[str, ...]) -> str:

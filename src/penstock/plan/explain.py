@@ -22,7 +22,7 @@ from penstock.plan.step_text import step_text
 from penstock.plan.tree import tree
 from penstock.plan.watermarks import watermark_lines
 
-Stage: TypeAlias = Literal["model", "logical", "physical", "watermark", "state", "all"]
+Stage: TypeAlias = Literal["model", "logical", "physical", "watermark", "state", "spark", "all"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -30,15 +30,17 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 class Running:
     """What is known of a program that runs: process ids by name, how far it is, what time it is.
 
-    Without a `clock` that of its last batch counts.
+    Without a `clock` that of its last batch counts. `spark` is the plan that Spark made of it.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
     progress: Progress | None = None
     clock: int | None = None
+    spark: str = ""
 
 
 NOT_RUNNING = Running()
+_SPARK = "spark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def stages_text(
     refuse(program, settings)
     logical = improve(program)
     stages = _Stages(program, logical, lowered(logical, settings), running)
-    wanted = list(PRINTERS) if stage == "all" else [stage]
+    wanted = [stage] if stage != "all" else [n for n in PRINTERS if n != _SPARK or running.spark]
     return {name: "\n".join(PRINTERS[name](stages)) for name in wanted}
 
 
@@ -168,6 +170,11 @@ def _state(stages: _Stages) -> Iterator[str]:
     yield from _indented(state_lines(stages.physical, stages.running.progress))
 
 
+def _spark(stages: _Stages) -> Iterator[str]:
+    yield "SPARK" if stages.running.spark else "SPARK  no plan before the first batch of a run"
+    yield from _indented(stages.running.spark.splitlines())
+
+
 def _indented(lines: Iterable[str], margin: str = "  ") -> Iterator[str]:
     return (f"{margin}{line}" for line in lines)
 
@@ -178,4 +185,5 @@ PRINTERS: Mapping[str, Callable[[_Stages], Iterator[str]]] = {
     "physical": _physical,
     "watermark": _watermark,
     "state": _state,
+    _SPARK: _spark,
 }

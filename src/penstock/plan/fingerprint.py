@@ -104,6 +104,8 @@ def _own(relation: Stateful) -> tuple[object, ...]:
         own = {name: getattr(relation, name) for name in _OWN[type(relation)]}
         if isinstance(relation, Join) and isinstance(relation.bound, AsOf):
             own["bound"] = replace(relation.bound, keep=timedelta(0))
+        if isinstance(relation, TopN) and (relation.then or relation.ties or relation.until):
+            own["further"] = (relation.then, relation.ties, relation.until)
         return tuple(own.values())
     how = (relation.refinement.mode, relation.refinement.stamp, relation.panes)
     return (relation.keys, relation.measures, relation.window, relation.when, how)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from penstock.model.join import Join
 from penstock.model.plan import Plan
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
@@ -13,6 +14,7 @@ from penstock.model.stateless import Project
 from penstock.plan.rebuild import with_inputs
 from penstock.plan.rules.drop_identity_project import drop_identity_project
 from penstock.plan.rules.drop_true_filter import drop_true_filter
+from penstock.plan.rules.filter_before_join import filter_before_join
 from penstock.plan.rules.fold_constants import fold_constants
 from penstock.plan.rules.look_up_changes import look_up_changes
 from penstock.plan.rules.merge_filters import merge_filters
@@ -38,7 +40,7 @@ RULES: tuple[Rule, ...] = (
     look_up_changes,
 )
 """Tried on every step until none has anything to do."""
-LAST_RULES: tuple[Callable[[Plan], Plan], ...] = (prune_columns,)
+LAST_RULES: tuple[Callable[[Plan], Plan], ...] = (filter_before_join, prune_columns)
 """Look at the whole program, once, after the others."""
 TIDY: tuple[Rule, ...] = (merge_projects, drop_identity_project)
 """Put away what the last rules left; filters stay where they are now."""
@@ -65,9 +67,12 @@ def improve(program: Plan) -> Logical:
     """Apply all rules; every sink gets the same rows as before."""
     better, changes = _rewritten(program, RULES)
     for rule in LAST_RULES:
-        before = better
-        better, _ = _rewritten(rule(before), TIDY)
-        changes += _narrowed(rule.__name__, before, better)
+        before, made = better, rule(better)
+        if made is before:
+            continue
+        better, more = _rewritten(made, TIDY if rule is prune_columns else RULES)
+        changes += _narrowed(before, better) if rule is prune_columns else _filtered(before, made)
+        changes += [] if rule is prune_columns else more
     return Logical(better, tuple(changes))
 
 
@@ -106,9 +111,18 @@ class _Rewriting:
         return relation
 
 
-def _narrowed(rule: str, before: Plan, after: Plan) -> Iterator[Change]:
+def _filtered(before: Plan, after: Plan) -> Iterator[Change]:
+    """Give the joins whose sides are filtered."""
+    old = [step for step in before.walk() if isinstance(step, Join)]
+    new = [step for step in after.walk() if isinstance(step, Join)]
+    for one, other in zip(old, new, strict=True):
+        if one != other:
+            yield Change(filter_before_join.__name__, one, other)
+
+
+def _narrowed(before: Plan, after: Plan) -> Iterator[Change]:
     """Give the streams of which fewer columns are read."""
     known = list(before.walk())
     for step in after.walk():
         if isinstance(step, Project) and isinstance(step.source, Stream) and step not in known:
-            yield Change(rule, step.source, step)
+            yield Change(prune_columns.__name__, step.source, step)

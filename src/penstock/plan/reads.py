@@ -66,10 +66,8 @@ def _named(relation: Relation) -> tuple[str, ...]:
             return source.schema.names
         case Dedup(_, keys) | Rekey(_, keys) | Latest(_, keys) | Versions(_, keys):
             return keys
-        case Settle():
+        case Settle() | TopN():
             return relation.reads
-        case TopN(_, keys, by):
-            return (*keys, by)
         case Restamp(_, event_time):
             return (event_time,)
         case _:

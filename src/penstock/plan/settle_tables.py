@@ -9,7 +9,7 @@ from penstock.model.physical import Stateful
 from penstock.model.plan import Plan, Sink
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
-from penstock.model.stateless import Apply, Expect, Filter, Named, Project, Rekey, Restamp
+from penstock.model.stateless import Apply, Expect, Filter, Project, Rekey, Restamp
 
 
 def settle_tables(program: Plan) -> Plan:
@@ -29,8 +29,9 @@ def _together(relation: Relation, keys: tuple[str, ...]) -> bool:
         case Filter() | Expect() | Restamp() | Rekey() | Apply(shape="filter"):
             return _together(relation.inputs[0], keys)
         case Project(source, columns):
-            kept = tuple(key for key in keys if Named(key, Column(key)) in columns)
-            return _together(source, kept)
+            # A key may have had another name.
+            exprs = [it.expr for it in columns if it.name in keys]
+            return _together(source, tuple(it.name for it in exprs if isinstance(it, Column)))
         case _ if isinstance(relation, Stateful):
             return _one_bucket(relation, keys)
         case _:

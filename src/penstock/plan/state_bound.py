@@ -9,7 +9,7 @@ from datetime import timedelta
 from penstock.model.aggregate import Aggregate
 from penstock.model.dedup import Dedup
 from penstock.model.join import Join
-from penstock.model.join_bound import AsOf, Interval, SameWindow
+from penstock.model.join_bound import AsOf, Interval, Lasting, SameWindow
 from penstock.model.match import Match
 from penstock.model.measure import Measure
 from penstock.model.physical import Keyed, Physical
@@ -18,6 +18,7 @@ from penstock.model.progress import Progress
 from penstock.model.refine import FOREVER
 from penstock.model.relation import Relation
 from penstock.model.settle import Settle
+from penstock.model.top_n import TopN
 from penstock.model.versions import Versions
 from penstock.model.window import Hopping, Session, Tumbling, Window
 from penstock.plan.moment import span_text
@@ -128,6 +129,12 @@ def _of_join(relation: Join, keep_late: timedelta) -> Iterator[StateBound]:
         case Interval(before, after):
             yield _side("left", left, max(after, timedelta(0)) + keep_late)
             yield _side("right", right, max(before, timedelta(0)) + keep_late)
+        case Lasting(side, column):
+            sizes = {"left": left, "right": right}
+            ends = f"they leave at their {column}"
+            yield StateBound(f"rows of the {side} side", sizes.pop(side), ends, by_key=True)
+            for other, size in sizes.items():
+                yield _side(other, size, keep_late)
         case SameWindow(window):
             span = (_window_span(window) or timedelta(0)) + keep_late
             yield _side("left", left, span)
@@ -174,11 +181,15 @@ def _of_rows(relation: Relation, keep_late: timedelta) -> StateBound:
                 return StateBound("rows of matches that began", size, "they leave with their match")
             return _side("matching", size, span + keep_late)
         case _:
-            if relation.inputs[0].retracts:
-                return StateBound(
-                    "all rows that were not taken back", size, "those taken back leave", by_key=True
-                )
-            return StateBound("a row of each key", size, "a deleted key leaves", by_key=True)
+            return StateBound(*_of_keys(relation, size), by_key=True)
+
+
+def _of_keys(relation: Relation, size: int) -> tuple[str, int, str]:
+    if isinstance(relation, TopN) and relation.until is not None:
+        return "the best rows of open groups", size, f"they leave at {relation.until}"
+    if relation.inputs[0].retracts:
+        return "all rows that were not taken back", size, "those taken back leave"
+    return "a row of each key", size, "a deleted key leaves"
 
 
 def _window_span(window: Window) -> timedelta | None:

@@ -104,9 +104,8 @@ def _fixed(relation: Stateful) -> Iterator[Fixed]:
             yield from _fixed_of_aggregate(relation)
         case Dedup(within=within):
             yield _said("time to look back", str(within), within)
-        case TopN(by=by, n=n, descending=descending):
-            words = f"{n} {'greatest' if descending else 'least'} {by}"
-            yield _said("choice", words, (by, n, descending, _column_type(relation.source, by)))
+        case TopN():
+            yield from _fixed_of_top(relation)
         case Latest(order=order):
             yield _said("order", order, order)
         case Process(name=name, in_order=in_order):
@@ -117,6 +116,17 @@ def _fixed(relation: Stateful) -> Iterator[Fixed]:
             yield _said("columns", str(source.schema), _typed(source.schema, source.schema.names))
         case _:
             return
+
+
+def _fixed_of_top(relation: TopN) -> Iterator[Fixed]:
+    by, n, descending = relation.by, relation.n, relation.descending
+    words = f"{n} {'greatest' if descending else 'least'} {by}"
+    yield _said("choice", words, (by, n, descending, _column_type(relation.source, by)))
+    if relation.then or relation.ties:
+        more = [(item, _column_type(relation.source, item.column)) for item in relation.then]
+        yield _said("order", step_text(relation), (more, relation.ties))
+    if relation.until is not None:
+        yield _said("end", relation.until, relation.until)
 
 
 def _fixed_of_aggregate(relation: Aggregate) -> Iterator[Fixed]:

@@ -123,7 +123,13 @@ def _of_sink(before: Output, after: Output, how: Circumstances) -> Iterator[Find
     old, new = before.sink, after.sink
     if _columns(old) != _columns(new):
         yield _of_columns(after, how)
-    for name, words in (("keys", "key"), ("upsert", "way of writing"), ("raw", "form")):
+    ways = (
+        ("keys", "key"),
+        ("upsert", "way of writing"),
+        ("gone", "way of deleting"),
+        ("raw", "form"),
+    )
+    for name, words in ways:
         if getattr(old, name) != getattr(new, name):
             yield Finding(after.id, "rebuild", f'the {words} of "{new.place}" is another')
     formats = [(item.format, item.key_format) for item in (old, new)]

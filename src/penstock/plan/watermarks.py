@@ -12,6 +12,7 @@ from penstock.model.join_bound import AsOf
 from penstock.model.match import Match
 from penstock.model.physical import Keyed, Physical
 from penstock.model.progress import PartitionWatermark, Progress
+from penstock.model.top_n import TopN
 from penstock.model.versions import Versions
 from penstock.model.window import Buffered, Sliding
 from penstock.model.words import watermark_words
@@ -42,7 +43,7 @@ def _decides(keyed: Keyed) -> str:
     relation = keyed.relation
     if isinstance(relation, Aggregate):
         return _closes(relation, span_text(keyed.keep_late))
-    if isinstance(relation, Match):
+    if isinstance(relation, Match) or (isinstance(relation, TopN) and relation.until):
         return "rows wait for it; rows behind it are late"
     if isinstance(relation, Dedup) and relation.within is not None:
         return f"forgets a key {span_text(relation.within)} later; rows behind it are late"

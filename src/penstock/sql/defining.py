@@ -36,6 +36,7 @@ from penstock.sql.old_spelling import resolved_as_said
 from penstock.sql.plain_statement import plain_statement
 from penstock.sql.query_start import latest_starts
 from penstock.sql.registering import register, register_missing
+from penstock.sql.topic_columns import TopicColumns
 from penstock.sql.topics import drop_topic, ensure_result_topic, ensure_source_topic
 from penstock.sql.type_definition import type_created, type_dropped, type_replaced
 
@@ -109,7 +110,9 @@ class Definer:
         self._store.close()
 
     def _current(self, entries: tuple[CatalogEntry, ...]) -> Definitions:
-        self._known = extended(self._known, entries, self._store.reached, self._schemas)
+        self._known = extended(
+            self._known, entries, self._store.reached, self._schemas, TopicColumns(self._log)
+        )
         return self._known
 
     def _decided(

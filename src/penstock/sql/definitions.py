@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from penstock.errors import SqlError
-from penstock.front.sql.catalog import Catalog
+from penstock.front.sql.catalog import Catalog, Topics
 from penstock.front.sql.parse import parse_statement
 from penstock.front.sql.statement import Outcome, Session, Started
 from penstock.schema.codec.schemas import Schemas
@@ -73,19 +73,24 @@ class Definitions:
 
 
 def replayed(
-    entries: Sequence[CatalogEntry], reached: int = 0, schemas: Schemas | None = None
+    entries: Sequence[CatalogEntry],
+    reached: int = 0,
+    schemas: Schemas | None = None,
+    topics: Topics | None = None,
 ) -> Definitions:
     """Carry out all entries; one that was replaced may need those that were made after it."""
     made = Definitions(tuple(entries), reached=reached)
-    made.catalog.schemas = schemas
+    made.catalog.schemas, made.catalog.topics = schemas, topics
     _replay_all(entries, made)
     return made
 
 
-def replayed_partly(entries: Sequence[CatalogEntry], schemas: Schemas | None) -> Definitions:
+def replayed_partly(
+    entries: Sequence[CatalogEntry], schemas: Schemas | None, topics: Topics | None = None
+) -> Definitions:
     """Carry out the entries that can be without those that are not given."""
     made = Definitions(tuple(entries))
-    made.catalog.schemas = schemas
+    made.catalog.schemas, made.catalog.topics = schemas, topics
     _replay_pending(entries, made)
     made.catalog.settings.clear()
     return made
@@ -96,11 +101,12 @@ def extended(
     entries: Sequence[CatalogEntry],
     reached: int,
     schemas: Schemas | None = None,
+    topics: Topics | None = None,
 ) -> Definitions:
     """Give the definitions of entries; where others were known and only some came, with those."""
     before = () if known is None else known.entries
     if known is None or before != tuple(entries[: len(before)]):
-        return replayed(entries, reached, schemas)
+        return replayed(entries, reached, schemas, topics)
     if len(entries) == len(before) and reached == known.reached:
         return known
     made = copied(known)

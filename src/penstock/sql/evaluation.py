@@ -23,9 +23,16 @@ from penstock.kernel.port import (
     Time,
 )
 from penstock.kernel.program import Program
+from penstock.kernel.tombstone import without_tombstones
 from penstock.kernel.watermark import Place, Watermarks
 from penstock.log.port import Log, ReadLimit
-from penstock.log.record import OFFSET_COLUMN, TIMESTAMP_COLUMN, TopicPartition
+from penstock.log.record import (
+    DELETED_COLUMN,
+    KEY_COLUMN,
+    OFFSET_COLUMN,
+    TIMESTAMP_COLUMN,
+    TopicPartition,
+)
 from penstock.model.physical import Physical, Scan
 from penstock.model.upsert_key import upsert_keys
 from penstock.sql.function_failure import refuse_failed
@@ -53,6 +60,7 @@ class Evaluation:
         self._log = log
         self._clock = clock
         self.offsets = dict(offsets)
+        self._typed: dict[str, bool] = {}
         self.counts: dict[str, Counts] = {}
         now = clock.now()
         self.memory = Memory(Watermarks.start(physical.scans, now), Time(START_OF_TIME, now))
@@ -102,13 +110,22 @@ class Evaluation:
         scans = [scan for scan in self.physical.scans if scan.stream.topic == at.topic]
         # The partition is known, and is no column of records.
         names = {name for scan in scans for name in needed_columns(scan)} - {PARTITION}
-        wanted = tuple(sorted({*names, OFFSET_COLUMN, TIMESTAMP_COLUMN}))
+        marks = {OFFSET_COLUMN, TIMESTAMP_COLUMN}
+        if self._has_columns(at.topic):
+            # In such a topic a tombstone is marked, and says its key alone.
+            marks |= {DELETED_COLUMN, KEY_COLUMN}
+        wanted = tuple(sorted({*names, *marks}))
         limit = ReadLimit(stop=end, columns=wanted)
         chunk = self._log.read(at.topic, at.partition, self.offsets[at], limit)
         # Nothing to read before the end: what was there is compacted or was aborted.
         self.offsets[at] = max(chunk.next_offset, self.offsets[at] + 1)
         frame = pl.DataFrame(pl.from_arrow(chunk.rows))
         yield from self._run([_arrival(scan, at, frame) for scan in scans])
+
+    def _has_columns(self, topic: str) -> bool:
+        if topic not in self._typed:
+            self._typed[topic] = self._log.topic(topic).schema is not None
+        return self._typed[topic]
 
     def _run(
         self, arrivals: list[Arrival] | tuple[()], claims: Mapping[Place, int] = NO_CLAIMS
@@ -132,4 +149,6 @@ def _arrival(scan: Scan, at: TopicPartition, records: Frame) -> Arrival:
         pl.col(TIMESTAMP_COLUMN).cast(pl.Int64).alias(TAKEN),
         pl.lit(at.partition, dtype=ORIGIN[PARTITION]).alias(PARTITION),
     )
+    if DELETED_COLUMN in rows.columns:
+        rows = without_tombstones(rows, scan.stream)
     return Arrival((scan.id, at.partition), rows.select(taken_columns(scan, rows)))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from penstock.front.sql.asking import Asked
 from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.source import SqlSource
+from penstock.front.sql.typed_format import is_typed
 from penstock.kernel.port import Counts
 from penstock.log.port import Log
 from penstock.log.record import TopicPartition
@@ -30,7 +31,7 @@ def explained(program: Plan) -> str:
 def analyzed(program: Plan, reads: Sequence[SqlSource], log: Log) -> str:
     """Run a query over what there is, write nothing, and tell what each step did."""
     for source in reads:
-        require_topic(log, source.topic)
+        require_topic(log, source.topic, typed=is_typed(source))
     bounds = log.snapshot(sorted({source.topic for source in reads}))
     tables = {source.topic for source in reads if source.is_table}
     places = sorted(

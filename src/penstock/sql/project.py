@@ -47,7 +47,7 @@ def steps_to(directory: Path, known: Definitions) -> tuple[Step, ...]:
     wanted = list(_wanted(directory))
     keys = {_key(item.statement) for item in wanted}
     others = [entry for entry in known.entries if not {entry.key, *entry.statements} & keys]
-    scratch = replayed_partly(others, known.catalog.schemas)
+    scratch = replayed_partly(others, known.catalog.schemas, known.catalog.topics)
     steps: list[Step] = []
     refused = done_in_working_order(
         wanted, lambda item: steps.append(_step(item, scratch, known)), SqlError

@@ -103,6 +103,10 @@ class HeldQuery:
         """Whether a batch is in hand."""
         return self._query.busy
 
+    def explain(self) -> str:
+        """Give the plan that Spark made of it."""
+        return self._query.explain()
+
     def await_end(self, timeout: timedelta | None = None) -> bool:
         """Wait until it has ended or the time is over; whether it has."""
         try:
@@ -132,6 +136,10 @@ class InlineQuery:
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="inline query", daemon=True)
         self._thread.start()
+
+    def explain(self) -> str:
+        """Give nothing: it has no plan of Spark."""
+        return ""
 
     def await_end(self, timeout: timedelta | None = None) -> bool:
         """Wait until it has ended or the time is over; whether it has. A failure is raised."""

@@ -10,6 +10,7 @@ from penstock.front.sql.asking import Asked
 from penstock.front.sql.pull.tree import Pulled
 from penstock.front.sql.rows import GONE
 from penstock.front.sql.source import SqlSource
+from penstock.front.sql.typed_format import is_typed
 from penstock.kernel.port import WEIGHT, Frame
 from penstock.log.port import Log
 from penstock.log.record import TopicPartition
@@ -94,7 +95,7 @@ def _bounds(reads: Sequence[SqlSource], log: Log) -> dict[TopicPartition, tuple[
     ensure_side_topics(log, reads)
     for source in reads:
         if not source.side:
-            require_topic(log, source.topic)
+            require_topic(log, source.topic, typed=is_typed(source))
     tables = {source.topic for source in reads if source.is_table}
     bounds = log.snapshot(sorted({source.topic for source in reads}))
     ordered = sorted(bounds, key=lambda at: (at.topic not in tables, at))

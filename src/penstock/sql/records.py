@@ -14,13 +14,15 @@ from penstock.front.sql.insert import Inserted
 from penstock.front.sql.record import Part
 from penstock.front.sql.rows import GONE, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, Opening
 from penstock.front.sql.source import ROW_TIME, SqlSource
+from penstock.front.sql.typed_format import is_typed
 from penstock.kernel.expression import lower
 from penstock.log.port import Log
 from penstock.log.producer import Producer
-from penstock.log.record import TopicPartition
+from penstock.log.record import TopicPartition, Value
 from penstock.log.stretch import tables_between
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import INT32
+from penstock.sql.typed_records import typed_record
 
 _NOTHING = Schema((Field("_", INT32),))
 
@@ -78,8 +80,8 @@ def read_records(log: Log, at: TopicPartition, start: int, end: int) -> Iterator
             yield {**columns, HEADERS: row.get(HEADERS) or [], PARTITION: at.partition}
 
 
-def require_topic(log: Log, topic: str) -> None:
-    """Refuse a topic that is not there, or that has columns of its own."""
+def require_topic(log: Log, topic: str, *, typed: bool = False) -> None:
+    """Refuse a topic that is not there, or that has columns of its own where none are known."""
     known = log.topics()
     if topic not in known:
         raise SqlError(
@@ -87,17 +89,15 @@ def require_topic(log: Log, topic: str) -> None:
             f'topic "{topic}" does not exist',
             hint=did_you_mean(topic, known) or "SHOW TOPICS lists those there are.",
         )
-    if log.topic(topic).schema is not None:
+    if log.topic(topic).schema is not None and not typed:
         raise SqlError(
             "SQL_TOPIC",
             f'topic "{topic}" has columns of its own, and SQL reads bytes',
-            hint="Look at it with `penstock consume`.",
+            hint="Look at it with `penstock consume`, or make a source of it: FORMAT='TYPED'.",
         )
 
 
-def _record(
-    source: SqlSource, row: Mapping[str, Typed]
-) -> tuple[bytes | None, bytes | None, int | None]:
+def _record(source: SqlSource, row: Mapping[str, Typed]) -> tuple[bytes | None, Value, int | None]:
     values = {name: _constant(typed) for name, typed in row.items()}
     whole = {**dict.fromkeys(column.name for column in source.columns), **values}
     empty = [column.name for column in source.keys if whole[column.name] is None]
@@ -113,6 +113,8 @@ def _record(
             f'the keys of "{source.name}" lie in windows, which VALUES cannot say',
             hint="Write to what its query reads.",
         )
+    if is_typed(source):
+        return *typed_record(source, whole), values.get(ROW_TIME)
     try:
         key = Part(source.key_format, source.keys).write(whole)
         value = Part(source.value_format, source.stored).write(whole)

@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from penstock.errors import SqlError
+from penstock.log.remote.server_token import is_here, read_token
+from penstock.log.remote.trust import trusting, untrusted
 from penstock.sql.answer import Answer
 from penstock.sql.answer_line import answers_of
-from penstock.sql.server_token import read_token
 
 _TIMEOUT = 60.0
 _UNKNOWN_ASKERS = (401, 403)
@@ -22,9 +23,13 @@ _UNKNOWN_ASKERS = (401, 403)
 class RemoteSession:
     """Asks a server; settings and variables are this session's and go along with every text."""
 
-    def __init__(self, url: str, home: Path, *, token: str = "") -> None:
+    def __init__(
+        self, url: str, home: Path, *, token: str = "", ca_file: Path | None = None
+    ) -> None:
         self._url = url.rstrip("/")
-        self._token = token or read_token(home)
+        # The word of a home opens all of it: it is for nobody elsewhere.
+        self._token = token or (read_token(home) if is_here(url) else "")
+        self._trusted = trusting(ca_file) if url.startswith("https:") else None
         self.settings: dict[str, str] = {}
         self.variables: dict[str, str] = {}
         self._words: tuple[str, ...] | None = None
@@ -75,7 +80,9 @@ class RemoteSession:
             headers["Authorization"] = f"Bearer {self._token}"
         request = urllib.request.Request(self._url + path, body, headers)  # noqa: S310  # the user's
         try:
-            return urllib.request.urlopen(request, timeout=_TIMEOUT)  # noqa: S310
+            return urllib.request.urlopen(  # noqa: S310  # the user's address
+                request, timeout=_TIMEOUT, context=self._trusted
+            )
         except urllib.error.HTTPError as error:
             if error.code in _UNKNOWN_ASKERS:
                 raise SqlError(
@@ -85,7 +92,7 @@ class RemoteSession:
                 ) from error
             raise self._silent(f"{error.code} {error.reason}") from error
         except (OSError, ValueError) as error:
-            raise self._silent(str(error)) from error
+            raise untrusted(self._url, error) or self._silent(str(error)) from error
 
     def _silent(self, reason: str) -> SqlError:
         return SqlError(

@@ -6,13 +6,13 @@ import os
 import secrets
 from pathlib import Path
 
-_NAME = "sql-server.token"
+from penstock.log.remote.server_token import HOME_TOKEN, read_token
 
 
 def made_token(home: Path) -> str:
     """Give the word of a home, making it at the first call."""
     home.mkdir(parents=True, exist_ok=True)
-    path = home / _NAME
+    path = home / HOME_TOKEN
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -20,11 +20,3 @@ def made_token(home: Path) -> str:
     with os.fdopen(file, "w") as opened:
         opened.write(secrets.token_urlsafe())
     return read_token(home)
-
-
-def read_token(home: Path) -> str:
-    """Give the word of a home; none where no server was started on it."""
-    try:
-        return (home / _NAME).read_text().strip()
-    except OSError:
-        return ""

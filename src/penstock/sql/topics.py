@@ -9,8 +9,11 @@ from penstock.errors import SqlError, TopicError
 from penstock.front.sql.source import SqlSource
 from penstock.front.sql.statement import Started
 from penstock.front.sql.tree_statement import CreateSource
+from penstock.front.sql.typed_format import is_typed
+from penstock.front.sql.typed_sink import topic_columns
 from penstock.log.port import Log
-from penstock.log.topic import TopicConfig
+from penstock.log.rows import value_schema
+from penstock.log.topic import Topic, TopicConfig
 
 MOST_PARTITIONS = 10_000
 
@@ -55,7 +58,9 @@ def ensure_result_topic(log: Log, started: Started) -> None:
     source = started.writes
     ensure_side_topics(log, started.reads)
     if source.topic in log.topics():
-        if log.topic(source.topic).schema is not None:
+        if is_typed(source):
+            _require_columns(log, source)
+        elif log.topic(source.topic).schema is not None:
             raise SqlError(
                 "SQL_TOPIC",
                 f'topic "{source.topic}" has columns of its own, and a query writes bytes',
@@ -83,13 +88,47 @@ def _create(log: Log, source: SqlSource, partitions: int) -> None:
     config = TopicConfig(cleanup="compact") if latest else None
     if source.retention is not None and not latest:
         config = TopicConfig(retention=source.retention)
-    log.create_topic(source.topic, partitions=partitions, config=config)
+    schema = None
+    if is_typed(source):
+        from penstock.schema.arrow import to_arrow  # noqa: PLC0415  # Arrow
+
+        schema = to_arrow(topic_columns(source))
+    log.create_topic(source.topic, partitions=partitions, config=config, schema=schema)
+
+
+def _require_columns(log: Log, source: SqlSource) -> None:
+    """Refuse a topic that has not the columns of a typed source."""
+    problem = _misfit(log, source)
+    if problem:
+        raise SqlError(
+            "SQL_TOPIC",
+            f'topic "{source.topic}" {problem}',
+            hint="Name another with WITH (KAFKA_TOPIC='...').",
+        )
 
 
 def _misfit(log: Log, source: SqlSource) -> str:
     topic = log.topic(source.topic)
-    if topic.schema is not None:
-        return "has columns of its own, and SQL reads bytes"
+    if is_typed(source):
+        problem = _columns_problem(topic, source)
+        if problem:
+            return problem
+    elif topic.schema is not None:
+        return "has columns of its own: FORMAT='TYPED' reads them"
     if source.partitions not in {None, topic.partitions}:
         return f"has {topic.partitions} partitions, not {source.partitions}"
+    return ""
+
+
+def _columns_problem(topic: Topic, source: SqlSource) -> str:
+    if topic.schema is None:
+        return "holds bytes, and TYPED is for topics with columns"
+    from penstock.schema.arrow import from_arrow  # noqa: PLC0415  # Arrow
+
+    known = from_arrow(value_schema(topic))
+    for field in topic_columns(source).fields:
+        held = known.field(field.name).type if field.name in known.names else None
+        if held != field.type:
+            has = "not there" if held is None else f"another type, {held}"
+            return f'has columns of its own, and "{field.name}" of "{source.name}" is {has}'
     return ""

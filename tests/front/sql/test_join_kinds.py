@@ -187,7 +187,7 @@ def test_the_headers_of_the_later_row_go_along() -> None:
         ("SELECT s.k, v FROM s JOIN r WITHIN GLOBAL ON s.k = r.k", "GLOBAL"),
         ("SELECT s.k, v FROM s JOIN r WITHIN (1 SECOND, -2 SECONDS) ON s.k = r.k", "WITHIN (1"),
         ("SELECT s.k, v FROM s JOIN r WITHIN 1 SECOND ON s.k = 'a'", "s.k = 'a'"),
-        ("SELECT s.k, v FROM s JOIN r WITHIN 1 SECOND ON s.k = r.k AND v > 1", "v > 1"),
+        ("SELECT t.k, f FROM t JOIN u ON t.k = u.k AND f > 1", "f > 1"),
         ("SELECT s.k, v FROM s JOIN d ON s.k = d.a", "s JOIN d"),
         ("SELECT t.k, f FROM t FULL JOIN u ON t.f = u.k", "t FULL JOIN u"),
     ],

@@ -78,7 +78,7 @@ def test_a_column_tells_the_time_of_what_is_written() -> None:
         ("SELECT k, v FROM s WHERE v", "SQL_CONDITION"),
         ("SELECT k, v->* FROM s", "SQL_STRUCT"),
         ("SELECT k, v FROM s HAVING v > 1", "SQL_GROUP_BY"),
-        ("SELECT k, v FROM s WINDOW TUMBLING (SIZE 1 SECOND)", "SQL_GROUP_BY"),
+        ("SELECT k, v FROM s WINDOW SESSION (1 SECOND)", "SQL_GROUP_BY"),
         ("SELECT k, v FROM s WHERE EXPLODE(ARRAY[v]) = 1", "SQL_FUNCTION_PLACE"),
         ("SELECT k, v FROM s WHERE ROWTIME > 'soon'", "SQL_LITERAL"),
         ("SELECT k, v FROM s PARTITION BY ()", "SQL_PARTITION_BY"),

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import random
 from datetime import UTC, date, datetime, timedelta
 
 import polars as pl
 import pytest
 
-from penstock.kernel.fold.grouping import group, group_anyhow, join
+from penstock.kernel.fold.grouping import count_numbers, group, group_anyhow, join
 from penstock.kernel.port import Frame
 
 MANY = 30_000
@@ -77,3 +78,26 @@ def test_nan_finds_nan_even_in_sorted_columns(height: int, in_order: bool) -> No
         assert sorted(found["n"].to_list()) == sorted([7, 1][: max(1, height - 1)])
     assert join(wanted, known, ["x"], "semi").height == wanted.height
     assert join(wanted, known, ["x"], "anti").height == 0
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_small_numbers_are_counted_as_groups_are(weight: str | None) -> None:
+    chance = random.Random(7)
+    frame = pl.DataFrame(
+        {
+            "a": pl.Series([chance.randint(-3, 40) for _ in range(3000)], dtype=pl.Int32),
+            "d": pl.Series([chance.randint(0, 9) for _ in range(3000)]).cast(pl.Date),
+            "w": pl.Series([chance.choice((1, -1, 5)) for _ in range(3000)], dtype=pl.Int32),
+        }
+    )
+    many = pl.len().cast(pl.Int64) if weight is None else pl.col("w").cast(pl.Int64).sum()
+    expected = group(frame, ["a", "d"], [many.alias("n")])
+    found = count_numbers(frame, ["a", "d"], weight, "n")
+    assert found is not None
+    assert found.schema == expected.schema
+    assert sorted(found.rows()) == sorted(expected.rows())
+
+
+@pytest.mark.parametrize("values", [["a"] * 2000, [0, 10**9] * 1000, [None, 1] * 1000, [1, 2]])
+def test_other_values_and_few_rows_are_not_counted_so(values: list[object]) -> None:
+    assert count_numbers(pl.DataFrame({"a": values}), ["a"], None, "n") is None

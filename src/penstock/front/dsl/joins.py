@@ -11,7 +11,7 @@ from penstock.errors import ModelError
 from penstock.front.dsl.expression import Expression, subject_of
 from penstock.model.duration import Duration, duration_of
 from penstock.model.join import How, Join, Pick
-from penstock.model.join_bound import AsOf, Bound, Interval, SameWindow, Whole
+from penstock.model.join_bound import AsOf, Bound, Interval, Lasting, SameWindow, Whole
 from penstock.model.join_check import check_join
 from penstock.model.relation import Relation
 from penstock.model.site import user_site
@@ -37,14 +37,17 @@ class JoinWords:
     keep_late: Duration | None = None
 
 
-def stream_bound(within: Within | None, window: Window | None) -> Bound:
+def stream_bound(within: Within | None, window: Window | None, until: str | None = None) -> Bound:
     """Give what bounds a join of two streams; `Whole` where nothing was said, to be refused."""
-    if within is not None and window is not None:
+    if sum(said is not None for said in (within, window, until)) > 1:
         raise ModelError(
             "JOIN_BOUND",
-            "a join is given both within and a window",
-            hint="Rows meet within a time of each other, or in one window: give one of them.",
+            "a join is given two of within, a window and until",
+            hint="Rows meet within a time of each other, in one window, or while one of them"
+            " lasts: give one of them.",
         )
+    if until is not None:
+        return Lasting("left", until)
     if window is not None:
         if not isinstance(window, Tumbling | Hopping | Session):
             raise ModelError(

@@ -88,11 +88,21 @@ class Stream(Rows["Stream"]):
 
     @placed
     def top_n(
-        self, n: int, *, by: str, group: str | Sequence[str] = (), descending: bool = True
+        self,
+        n: int,
+        *,
+        by: str,
+        group: str | Sequence[str] = (),
+        descending: bool = True,
+        place: str | None = None,
     ) -> Stream:
-        """Keep the `n` best rows by a column, of all or of each group."""
+        """Keep the `n` best rows by a column, of all or of each group.
+
+        `place` names a column that tells which is the first, the second, and so on.
+        """
         keys = (group,) if isinstance(group, str) else tuple(group)
-        return self._then(TopN(self.relation, keys, by, n, descending, user_site()))
+        made = TopN(self.relation, keys, by, n, descending, user_site(), number=place)
+        return self._then(made)
 
     @placed
     def group_by(self, *columns: str) -> Grouped:
@@ -138,23 +148,24 @@ class Stream(Rows["Stream"]):
         suffix: str = "_right",
         where: Expression | None = None,
         keep_late: Duration | None = None,
+        until: str | None = None,
     ) -> Stream:
         """Bring together rows with the same values `on` columns.
 
         Rows of two streams meet `within` a time of each other, or `(before, after)` the left
-        row, or in one `window`. A row looks a table up `as_of` its "arrival" or its "event
-        time": there `wait` answers it once the table is complete up to it, `corrected` at once
-        and again where an earlier version comes, which are kept `keep` long. With `eager` a row
-        comes out alone until a partner comes; rows may come `keep_late`, and then correct what
-        was given. `where` is a further condition on the result, and
-        a right column whose name is taken gets the `suffix`.
+        row, or in one `window`, or from the time of the left row `until` that in a column of it.
+        A row looks a table up `as_of` its "arrival" or its "event time": there `wait` answers it
+        once the table is complete up to it, `corrected` at once and again where an earlier
+        version comes, which are kept `keep` long. With `eager` a row comes out alone until a
+        partner comes; rows may come `keep_late`, and then correct what was given. `where` is a
+        further condition on the result; a right column whose name is taken gets the `suffix`.
         """
         words = JoinWords(on, how, eager, suffix, where, keep_late)
         same_program(self.program, other.program)
         if isinstance(other, Table):
             bound = lookup_bound(as_of, wait=wait, corrected=corrected, keep=keep)
         else:
-            bound = stream_bound(within, window)
+            bound = stream_bound(within, window, until)
         return self._then(joined(self.relation, other.relation, bound, words))
 
     @placed

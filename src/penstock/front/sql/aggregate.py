@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from penstock.errors import ModelError, SqlError
 from penstock.front.sql.catalog import Catalog
-from penstock.front.sql.changes import changes_of, table_keys
+from penstock.front.sql.changes import changes_of, table_keys, taken_back
 from penstock.front.sql.emission_setting import SETTING
 from penstock.front.sql.expression import Resolver
 from penstock.front.sql.fitting_sums import sums_fit
@@ -32,6 +32,7 @@ from penstock.front.sql.user_measures import prepared
 from penstock.front.sql.waiting import waited
 from penstock.front.sql.walk import calls_of
 from penstock.front.sql.window import BOUNDS, Asked, Placed, placed
+from penstock.model.change_rows import ChangeRows
 from penstock.model.expr import Call as ModelCall
 from penstock.model.expr import Column, Expr
 from penstock.model.measure import Measure
@@ -114,6 +115,8 @@ def aggregated(
     plain = Resolver(rows.scope, catalog.types)
     said = Asked(select.window, query.emit, kind)
     where = placed(said, plain, catalog.setting(SETTING))
+    closing = rows.closes and where.keys is not None and query.emit is None and not rows.table
+    where = where.closing() if closing else where
     scope = _with_window(rows.scope) if where.window is not None else rows.scope
     resolver = Resolver(scope, catalog.types, measures.hook)
     groups = [plain.typed(item) for item in select.group_by or ()]
@@ -137,7 +140,8 @@ def aggregated(
     relation = _folded(waiting, groups, measures.measures, where)
     relation = sums_fit(relation, measures.measures, waiting.relation.schema)
     relation = listed(relation, tuple(key.name for key in keys.values()), where, condition)
-    return _result(waiting, relation, given, keys, where, None if asked else resolver)
+    made = _result(waiting, relation, given, keys, where, None if asked else resolver)
+    return replace(made, closes=closing)
 
 
 def _with_window(scope: Scope) -> Scope:
@@ -185,7 +189,8 @@ def _folded(
     wide, where = with_conditions(wide, where)
     names = tuple(key.name for key in keys)
     if rows.table and where.ksql and where.window is None and not by_record:
-        measures = (*measures, *_each_change(source))
+        if not isinstance(rows.relation, ChangeRows) and taken_back(rows.relation) is None:
+            measures = (*measures, *_each_change(source))
         where = replace(where, trigger=_EACH_BATCH)
     try:
         return _as_groups(where.aggregate(wide, names, tuple(measures)), names)

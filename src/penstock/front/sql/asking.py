@@ -127,20 +127,23 @@ def _by_key(query: Query, rows: Rows) -> Query:
 
 def _pushed(query: Query, catalog: Catalog, text: SourceText) -> Asked:
     """Give a question that is answered row by row."""
-    reading = QueryReading(catalog, text, inner=True)
+    final = query.emit is not None and query.emit.mode == "final"
+    reading = QueryReading(catalog, text, inner=True, final=final)
     select = query.body
     if not isinstance(select, Select) or select.distinct or query.order_by or query.top is not None:
         result = reading.result(query)
         return _asked(result, result.rows, query, table=result.table)
     source = source_of(select, text)
-    rows = reading.rows(source)
+    rows, select = reading.chosen(select)
     rows = rows if inner_query(source) is not None else _with_bounds(rows)
     if select.where is not None:
         rows = filtered(rows, select, catalog)
     if asks_for_aggregate(select):
         result = aggregated(rows, select, query, catalog, asked=True)
     else:
-        refuse_triggers(query.emit, text)
+        rows = reading.windowed(rows, select)
+        if not rows.closes:
+            refuse_triggers(query.emit, text)
         result = _projected(_spoken(rows), select, catalog)
     return _asked(result, rows, query, table=result.table)
 

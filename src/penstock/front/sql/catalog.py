@@ -28,6 +28,13 @@ class Files(Protocol):
         """Give the path of a file that is the same from everywhere."""
 
 
+class Topics(Protocol):
+    """Tells what columns topics have, for sources over them."""
+
+    def columns(self, topic: str) -> Schema | None:
+        """Give the columns of a topic; none where it has none, or is not there."""
+
+
 @dataclass(slots=True)
 class Catalog:
     """The names of one session or server; statements add to it, and take from it."""
@@ -36,6 +43,8 @@ class Catalog:
     files: Files | None = None
     schemas: Schemas | None = None
     """The registry, where there is one."""
+    topics: Topics | None = None
+    """The log, where there is one."""
     _sources: dict[str, SqlSource] = field(default_factory=dict)
     _types: dict[str, Type] = field(default_factory=dict)
     _reads: dict[str, set[str]] = field(default_factory=dict)

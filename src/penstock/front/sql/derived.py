@@ -61,6 +61,7 @@ def derived_rows(result: Result, alias: str, text: SourceText) -> Rows:
         result.rows.sources,
         result.table,
         result.window,
+        closes=result.closes,
     )
 
 

@@ -24,6 +24,7 @@ from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_expression import StringLiteral
 from penstock.front.sql.tree_query import Aliased, FileSource, Property, Relation
 from penstock.front.sql.tree_statement import CreateSource
+from penstock.front.sql.typed_format import shown_names
 from penstock.front.sql.types import sql_type, type_text
 from penstock.model.expr import Column
 from penstock.model.source import Stream
@@ -72,14 +73,6 @@ def file_rows(relation: Relation, catalog: Catalog, text: SourceText) -> Rows | 
 def with_columns(tree: Tree, catalog: Catalog, text: SourceText) -> Tree:
     """Write down the columns of all files that are named, so that they stay as they are."""
     return _pinned(tree, catalog, text)  # type: ignore[no-any-return]
-
-
-def shown_names(columns: Schema) -> dict[str, str]:
-    """Give the names of a file's columns, each with the one that statements call it by."""
-    upper = [name.upper() for name in columns.names]
-    return {
-        name: name.upper() if upper.count(name.upper()) == 1 else name for name in columns.names
-    }
 
 
 def _pinned(tree: Any, catalog: Catalog, text: SourceText) -> Any:  # noqa: ANN401  # any tree

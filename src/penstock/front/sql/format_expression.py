@@ -217,7 +217,8 @@ def _constructed(expression: Expression) -> str:
 
 def _call(call: Call) -> str:
     listed = "*" if call.star else ", ".join(map(_argument, call.arguments))
-    return f"{format_name(call.function)}({'DISTINCT ' if call.distinct else ''}{listed})"
+    made = f"{format_name(call.function)}({'DISTINCT ' if call.distinct else ''}{listed})"
+    return made if call.where is None else f"{made} FILTER (WHERE {_text(call.where)})"
 
 
 def _argument(argument: Expression | Lambda) -> str:

@@ -27,6 +27,7 @@ KEYWORD_BEFORE: Mapping[str, Collection[str]] = {
     "EMIT": {"a name", "WHEN", "ALL", "(", ""},
     "ESCAPE": {"a text"},
     "EXTENDED": {"a name"},
+    "FILTER": {"("},
     "FINAL": {"a name"},
     "FUNCTION": {"a name", "a text"},
     "IF": {"NOT", "EXISTS"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from penstock.errors import SqlError
@@ -260,6 +261,11 @@ class ExpressionBuilder:
 
     def _call_star(self, branch: Branch) -> Call:
         return Call(name_in(branch_at(branch, 0)), star=True, span=span_of(branch))
+
+    def _filtered_call(self, branch: Branch) -> Call:
+        call, where = branches(branch)
+        made = self._call_star(call) if call.data == "call_star" else self._call(call)
+        return replace(made, where=self.expression(where), span=span_of(branch))
 
     def _argument(self, branch: Branch) -> Expression | Lambda:
         if branch.data != "lambda":

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from penstock.errors import SqlError
 from penstock.front.sql.distinct_call import without_distinct
+from penstock.front.sql.filtered_call import without_filter
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree_expression import Call
 from penstock.front.sql.tree_query import Aliased, Query, Source, Subquery
@@ -59,8 +60,9 @@ def _value(value: Any, names: Mapping[str, Query], text: SourceText) -> Any:  # 
             return Aliased(Subquery(names[name.text], span=name.span), alias, span=value.span)
         case Source(name, None) if name.text in names:
             return Aliased(Subquery(names[name.text], span=name.span), name, span=value.span)
-        case Call(distinct=True):
-            return _replaced(without_distinct(value, text), names, text)
+        case Call():
+            call = value if value.where is None else without_filter(value, text)
+            return _replaced(without_distinct(call, text) if call.distinct else call, names, text)
         case tuple():
             made = tuple(_value(item, names, text) for item in value)
             return made if any(a is not b for a, b in zip(made, value, strict=True)) else value

@@ -21,7 +21,19 @@ from penstock.front.sql.tree_expression import (
 )
 from penstock.front.sql.tree_query import Property
 
-FORMATS = ("KAFKA", "JSON", "JSON_SR", "AVRO", "DELIMITED", "PROTOBUF", "PROTOBUF_NOSR", "NONE")
+TYPED = "TYPED"
+"""The format of topics that have columns of their own."""
+FORMATS = (
+    "KAFKA",
+    "JSON",
+    "JSON_SR",
+    "AVRO",
+    "DELIMITED",
+    "PROTOBUF",
+    "PROTOBUF_NOSR",
+    "NONE",
+    TYPED,
+)
 _UNWRAPPABLE = ("JSON", "JSON_SR", "AVRO", "PROTOBUF")
 _ALONE = ("KAFKA", "DELIMITED")
 _DELIMITERS = {"SPACE": " ", "TAB": "\t"}

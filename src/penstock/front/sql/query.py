@@ -26,9 +26,11 @@ from penstock.front.sql.source import SourceColumn
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.starting import OFFSET_RESET, begun, begun_result, setting_start
 from penstock.front.sql.table_filter import table_filter
+from penstock.front.sql.top_rows import Ranked, ranked_query, top_rows
 from penstock.front.sql.tree_query import Query, QueryBody, Relation, Select, Subquery, Union
 from penstock.front.sql.tree_statement import SourceKind
 from penstock.front.sql.waiting import waited
+from penstock.front.sql.window_rows import window_rows
 from penstock.model.expr import Call
 
 
@@ -36,7 +38,9 @@ def resolved(
     query: Query, catalog: Catalog, text: SourceText, kind: SourceKind | None = None
 ) -> Result:
     """Give the rows of a query that writes to a source of a kind."""
-    result = QueryReading(catalog, text, kind=kind).result(plain_query(query, text))
+    final = query.emit is not None and query.emit.mode == "final"
+    reading = QueryReading(catalog, text, kind=kind, final=final)
+    result = reading.result(plain_query(query, text))
     if query.start is None and catalog.setting(OFFSET_RESET):
         start = setting_start(catalog, "beginning")
         result = replace(result, relation=begun(result.relation, result.rows.sources, start))
@@ -50,7 +54,10 @@ def resolved(
 
 
 class QueryReading:
-    """Resolves queries and those inside of them; inner ones may leave out the key of a stream."""
+    """Resolves queries and those inside of them; inner ones may leave out the key of a stream.
+
+    Where the outermost one is `final`, windows inside of it give each result once.
+    """
 
     def __init__(
         self,
@@ -59,7 +66,9 @@ class QueryReading:
         *,
         inner: bool = False,
         kind: SourceKind | None = None,
+        final: bool = False,
     ) -> None:
+        self._final = final
         self._catalog = catalog
         self._text = text
         self._inner = inner
@@ -76,6 +85,13 @@ class QueryReading:
         """Give the rows of FROM."""
         return read_relation(relation, self._catalog, self._text, self._derived)
 
+    def chosen(self, select: Select) -> tuple[Rows, Select]:
+        """Give the rows of FROM, and what is left to be said of them where it bounds places."""
+        ranked = ranked_query(select, self._text)
+        if ranked is None:
+            return self.rows(source_of(select, self._text)), select
+        return self._top(ranked), replace(select, where=ranked.rest)
+
     def _derived(self, relation: Relation, delay: timedelta) -> Rows | None:
         found = inner_query(relation)
         if found is None:
@@ -83,7 +99,7 @@ class QueryReading:
             return None if made is None else waited(made, delay)
         query, alias = found
         check_inner(query, self._text)
-        inside = QueryReading(self._catalog, self._text, inner=True)
+        inside = QueryReading(self._catalog, self._text, inner=True, final=self._final)
         return waited(derived_rows(inside.result(query), alias, self._text), delay)
 
     def _body(self, body: QueryBody, query: Query) -> Result:
@@ -104,14 +120,36 @@ class QueryReading:
                 return self.result(inner)
 
     def _select(self, select: Select, query: Query) -> Result:
-        rows = self.rows(source_of(select, self._text))
+        rows, select = self.chosen(select)
         if select.where is not None:
             rows = filtered(rows, select, self._catalog)
         if asks_for_aggregate(select):
+            rows = replace(rows, closes=rows.closes or (self._final and self._inner))
             return aggregated(rows, select, query, self._catalog, kind=self._kind)
+        rows = self.windowed(rows, select)
         check_ungrouped(select, self._text)
-        refuse_triggers(query.emit, self._text)
-        return projected(rows, select, self._catalog, inner=self._inner)
+        if not rows.closes:
+            refuse_triggers(query.emit, self._text)
+        made = projected(rows, select, self._catalog, inner=self._inner)
+        return replace(made, closes=rows.closes)
+
+    def _top(self, ranked: Ranked) -> Rows:
+        """Give the rows of a query that are the first of their groups."""
+        check_inner(ranked.query, self._text)
+        inner = ranked.select
+        inside = QueryReading(self._catalog, self._text, inner=True, final=self._final)
+        rows = inside.rows(source_of(inner, self._text))
+        if inner.where is not None:
+            rows = filtered(rows, inner, self._catalog)
+        rows = self.windowed(rows, inner)
+        return top_rows(ranked, rows, self._catalog, self._text)
+
+    def windowed(self, rows: Rows, select: Select) -> Rows:
+        """Give rows that know their window, where WINDOW stands without GROUP BY."""
+        if select.window is None:
+            return rows
+        resolver = Resolver(rows.scope, self._catalog.types)
+        return window_rows(rows, select.window, resolver, final=self._final)
 
 
 def source_of(select: Select, text: SourceText) -> Relation:
@@ -132,12 +170,6 @@ def check_ungrouped(select: Select, text: SourceText) -> None:
             "SQL_GROUP_BY",
             text.shown("HAVING is given without GROUP BY", select.having.span),
             hint="Use WHERE.",
-        )
-    if select.window is not None:
-        raise SqlError(
-            "SQL_GROUP_BY",
-            text.shown("WINDOW is given without GROUP BY", select.window.span),
-            hint="Add GROUP BY.",
         )
 
 

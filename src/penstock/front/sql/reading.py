@@ -47,6 +47,8 @@ class Rows:
     window: KeyWindow | None = None
     alike: tuple[str, ...] = ()
     """Columns that hold the same as the key, which a query may select in its place."""
+    closes: bool = False
+    """Whether what is made of them is final when their windows close: nothing is taken back."""
 
     @property
     def first(self) -> SqlSource:

@@ -26,6 +26,7 @@ from penstock.front.sql.source import (
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Span
 from penstock.front.sql.tree_statement import ColumnDefinition, CreateSource
+from penstock.front.sql.typed_format import both_typed, typed_columns
 from penstock.front.sql.types import sql_type, type_text
 from penstock.schema.ksql.kafka import KAFKA_KINDS
 from penstock.schema.ksql.proto_text import protobuf_holds
@@ -49,13 +50,18 @@ def created_source(statement: CreateSource, catalog: Catalog) -> SqlSource:
         )
     defaults = (_default(catalog, "key", "KAFKA"), _default(catalog, "value"))
     declared = [_column(item, statement, catalog) for item in statement.columns or ()]
-    told, wrapped = columns_told(declared, found, topic, catalog, defaults)
+    typed = typed_columns(declared, found, topic, catalog)
+    if typed is None:
+        told, wrapped = columns_told(declared, found, topic, catalog, defaults)
+    else:
+        told, wrapped = typed, True
     columns = _columns(told, statement, found)
     keys = [column for column in columns if column.role == "key"]
     values = [column for column in columns if column.role == "value" or column.in_value]
     wrap = catalog.setting("ksql.persistence.wrap.single.values", "true").lower() != "false"
     key = record_format(found, "KEY", len(keys), defaults[0])
     value = record_format(found, "VALUE", len(values), defaults[1], wrap=wrap and wrapped)
+    key, value = both_typed(found, key, value)
     source = SqlSource(
         statement.name.text,
         statement.kind,

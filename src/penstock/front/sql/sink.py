@@ -8,7 +8,13 @@ from datetime import timedelta
 
 from penstock.errors import SqlError
 from penstock.front.sql.catalog import Catalog
-from penstock.front.sql.properties import OF_QUERIES, Properties, properties_of, record_format
+from penstock.front.sql.properties import (
+    OF_QUERIES,
+    TYPED,
+    Properties,
+    properties_of,
+    record_format,
+)
 from penstock.front.sql.reading import Rows, stamped
 from penstock.front.sql.registering import with_subject
 from penstock.front.sql.rows import KEY, WRITTEN, Closing
@@ -24,6 +30,7 @@ from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree import Name
 from penstock.front.sql.tree_query import Property
 from penstock.front.sql.tree_statement import SourceKind
+from penstock.front.sql.typed_format import both_typed
 from penstock.model.plan import Plan, Sink
 from penstock.model.relation import Relation
 from penstock.model.stateless import Apply
@@ -44,6 +51,8 @@ class Result:
     """Whether its key was computed, and is there even where all of its columns are null."""
     retention: timedelta | None = None
     """How long what it gives is kept, where that is said."""
+    closes: bool = False
+    """Whether each row is given once, when its window has closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,7 @@ def new_source(result: Result, target: Target, catalog: Catalog) -> SqlSource:
     topic = found.get("KAFKA_TOPIC") or prefix + target.name.text
     key = _key_format(found, len(keys), first, catalog)
     value = record_format(found, "VALUE", len(values), first.value_format, wrap=wrap)
+    key, value = both_typed(found, key, value)
     made = SqlSource(
         target.name.text,
         target.kind,
@@ -97,7 +107,7 @@ def new_source(result: Result, target: Target, catalog: Catalog) -> SqlSource:
 
 def _key_format(found: Properties, keys: int, first: SqlSource, catalog: Catalog) -> RecordFormat:
     default = first.key_format
-    if keys and default.name == "NONE":
+    if keys and default.name in ("NONE", TYPED):
         default = RecordFormat(
             catalog.setting("ksql.persistence.default.format.key", "KAFKA").upper()
         )

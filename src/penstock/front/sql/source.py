@@ -26,6 +26,8 @@ class SourceColumn:
     role: Role = "value"
     header: str | None = None
     in_value: bool = False
+    held: str = ""
+    """What a typed topic calls it, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from penstock.front.sql.schema_statement import created_source
 from penstock.front.sql.sink import Result, Target, new_source, written
 from penstock.front.sql.source import SqlSource
 from penstock.front.sql.tree import Name
+from penstock.front.sql.typed_format import is_typed
+from penstock.front.sql.typed_sink import written_typed
 from penstock.front.sql.types import sql_type
 from penstock.model.plan import Plan
 
@@ -228,7 +230,8 @@ class Session:
         query = f"{name}_{self._queries}"
         self._queries += 1
         by_record = self.catalog.setting(SETTING).lower() == RECORD
-        return Started(query, written(result, target, query), reads, target, by_record)
+        write = written_typed if is_typed(target) else written
+        return Started(query, write(result, target, query), reads, target, by_record)
 
 
 def _replaceable(found: SqlSource | None, statement: tree.CreateSource | tree.CreateAs) -> None:

@@ -111,12 +111,16 @@ class Lambda(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """A function of arguments; `f(*)` has none and `star`, `f(DISTINCT x)` is `distinct`."""
+    """A function of arguments; `f(*)` has none and `star`, `f(DISTINCT x)` is `distinct`.
+
+    `f(x) FILTER (WHERE condition)` is an aggregate of the rows `where` it holds.
+    """
 
     function: Name
     arguments: tuple[Expression | Lambda, ...] = ()
     star: bool = False
     distinct: bool = False
+    where: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,13 @@ class Placed:
         """Give the same with results that are taken back, for what must know the one before."""
         return replace(self, refinement=replace(self.refinement, mode="retracting"))
 
+    def closing(self) -> Placed:
+        """Give the same with results that come once, when a window has closed, by its end."""
+        once = Refinement(keep_late=_NONE, empty_on_time=False)
+        return replace(
+            self, trigger=AfterWatermark(), refinement=once, ksql=False, table=False, waits=_NONE
+        )
+
     def aggregate(
         self, source: Relation, keys: tuple[str, ...], measures: tuple[Measure, ...]
     ) -> Relation:

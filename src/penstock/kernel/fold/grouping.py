@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from penstock.kernel.port import Frame
@@ -15,6 +16,9 @@ _KEY = "_one_key"
 _SAME = "_same"
 # Below this many rows the streaming engine's start costs more than its speed gains.
 _STREAM_FROM = 20_000
+# Of fewer rows groups are found as fast; in a longer array most numbers would not be there.
+_COUNT_FROM = 1_000
+_COUNT_MOST = 4
 
 
 def group(
@@ -37,6 +41,37 @@ def group_anyhow(frame: Frame, by: Sequence[str], aggregates: Sequence[pl.Expr])
     if frame.height < _STREAM_FROM:
         return frame.group_by(by, maintain_order=True).agg(*aggregates)
     return _streamed(frame, by, aggregates)
+
+
+def count_numbers(frame: Frame, by: Sequence[str], weight: str | None, name: str) -> Frame | None:
+    """Count groups of small whole numbers, or add up a weight; none where they are not so small.
+
+    Numbers are counted in an array several times as fast as groups are found. Weights are added up
+    exactly as long as no sum is beyond 2**53.
+    """
+    if frame.height < _COUNT_FROM or not all(_whole(frame[column]) for column in by):
+        return None
+    code, size = np.zeros(frame.height, np.int64), 1
+    spans: list[tuple[str, int, int]] = []
+    for column in by:
+        values = frame[column].to_physical().cast(pl.Int64).to_numpy()
+        least, most = int(values.min()), int(values.max())
+        spans.append((column, least, most - least + 1))
+        size *= most - least + 1
+        if size > _COUNT_MOST * frame.height:
+            return None
+        code = code * (most - least + 1) + (values - least)
+    counts = np.bincount(code, minlength=size)
+    there = np.flatnonzero(counts)
+    sums = counts if weight is None else np.bincount(code, weights=frame[weight].to_numpy())
+    columns = [pl.Series(name, sums[there].astype(np.int64))]
+    rest = there
+    for column, least, span in reversed(spans):
+        number = pl.Series(column, rest % span + least)
+        physical = number.cast(frame[column].to_physical().dtype)
+        columns.insert(0, physical.cast(frame[column].dtype))
+        rest = rest // span
+    return pl.DataFrame(columns)
 
 
 def join(

@@ -10,7 +10,7 @@ import polars as pl
 
 from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable, Summary
 from penstock.kernel.fold.argument import Task
-from penstock.kernel.fold.grouping import group, group_anyhow
+from penstock.kernel.fold.grouping import count_numbers, group, group_anyhow
 from penstock.kernel.port import WEIGHT, Frame
 
 VALUE = "_v0"
@@ -36,15 +36,20 @@ class Multiset:
         values = [item.alias(name) for item, name in zip(self.values, self.columns, strict=True)]
         taken = rows.select(*by, *values, WEIGHT).drop_nulls(self.columns)
         if self.retracts:
-            return self._bounded(self._counted(taken, by, pl.col(WEIGHT).cast(pl.Int64).sum()), by)
-        return self._bounded(self._counted(taken, by, pl.len().cast(pl.Int64)), by)
+            return self._bounded(self._counted(taken, by, WEIGHT), by)
+        return self._bounded(self._counted(taken, by, None), by)
 
     def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
         """Add up the counts of equal values."""
-        return self._bounded(self._counted(table, by, pl.col(COUNT).sum()), by)
+        return self._bounded(self._counted(table, by, COUNT), by)
 
-    def _counted(self, frame: Frame, by: Sequence[str], count: pl.Expr) -> Frame:
-        counted = group_anyhow(frame, [*by, *self.columns], [count.alias(COUNT)])
+    def _counted(self, frame: Frame, by: Sequence[str], weight: str | None) -> Frame:
+        """Count rows, or add up their weights."""
+        names = [*by, *self.columns]
+        counted = count_numbers(frame, names, weight, COUNT)
+        if counted is None:
+            many = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
+            counted = group_anyhow(frame, names, [many.cast(pl.Int64).alias(COUNT)])
         return counted.filter(pl.col(COUNT) != 0) if self.retracts else counted
 
     def _bounded(self, table: Frame, by: Sequence[str]) -> Frame:

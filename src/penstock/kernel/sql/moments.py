@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import partial
 
 import polars as pl
 
@@ -56,6 +57,13 @@ _WRITTEN: Mapping[tuple[str, int], str] = {
 """What polars only writes so."""
 _OF_DAY = re.compile("%-?[HIMSp36]")
 """What of a form says the time of day."""
+_PARTS_OF_SECOND = re.compile("%[36]")
+_TOLD: Mapping[str, re.Pattern[str]] = {
+    "1d": _OF_DAY,
+    "1m": re.compile("%-?[S36]"),
+    "1s": _PARTS_OF_SECOND,
+}
+"""How much of a time a form tells that has nothing of what is finer."""
 
 
 def unit_of(name: str) -> str:
@@ -69,8 +77,20 @@ def _format(arguments: Arguments, gives: Type) -> pl.Expr:
     plain = len(arguments) == 2 and isinstance(pattern.expr, Literal)  # noqa: PLR2004
     form = _strftime(str(pattern.expr.value), _WRITTEN) if plain else None  # type: ignore[union-attr]
     if form is not None:
-        return _as_moment(value.value, value.type).dt.strftime(form)
+        moment = _as_moment(value.value, value.type)
+        # Many rows are of one day, or of one minute: each text is made once.
+        return moment.map_batches(partial(_texts, form), pl.String, is_elementwise=True)
     return called(_written, [item.value for item in arguments], gives)
+
+
+def _texts(form: str, moments: pl.Series) -> pl.Series:
+    """Write moments in a form, those alike as far as it tells only once."""
+    if moments.dtype != pl.Datetime or moments.is_empty() or _PARTS_OF_SECOND.search(form):
+        return moments.dt.strftime(form)
+    told = next(unit for unit, finer in _TOLD.items() if not finer.search(form))
+    alike = moments.dt.truncate(told)
+    each = alike.unique()
+    return alike.replace_strict(each, each.dt.strftime(form), return_dtype=pl.String)
 
 
 def _day_text(arguments: Arguments, gives: Type) -> pl.Expr:
@@ -233,7 +253,17 @@ def _now(take: Callable[[datetime], int], dtype: pl.DataType) -> pl.Expr:
     return of_columns(read, [each_row()], dtype)  # type: ignore[arg-type]
 
 
+def _part(name: str) -> Lowering:
+    def lowered(arguments: Arguments, _: Type) -> pl.Expr:
+        part: pl.Expr = getattr(arguments[0].value.dt, name)()
+        return part.cast(pl.Int32)
+
+    return lowered
+
+
+_PARTS = ("year", "month", "day", "hour", "minute", "second")
 MOMENTS: Mapping[str, Lowering] = {
+    **{name: _part(name) for name in _PARTS},
     "convert_tz": by_row(_convert_zone),
     **dict.fromkeys(("dateadd", "timeadd", "timestampadd"), _shifted(1)),
     **dict.fromkeys(("datesub", "timesub", "timestampsub"), _shifted(-1)),

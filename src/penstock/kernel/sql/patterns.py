@@ -6,8 +6,13 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
-from penstock.kernel.functions.argument import Lowering
-from penstock.kernel.sql.rows import by_row
+import polars as pl
+
+from penstock.kernel.functions.argument import Arguments, Lowering
+from penstock.kernel.sql.plain_pattern import constant_text, plain_pattern
+from penstock.kernel.sql.rows import by_row, called
+from penstock.model.expr import Literal
+from penstock.schema.types import Type
 
 _GROUP = re.compile(r"\\(.)|\$(\d)|\$\{(\w+)\}", re.DOTALL)
 _CLASSES = {
@@ -79,9 +84,32 @@ def _split(text: str, pattern: str) -> list[str]:
     return parts
 
 
+def _extract_column(arguments: Arguments, gives: Type) -> pl.Expr:
+    """Extract from a whole column where the pattern is one that polars reads alike."""
+    pattern, text, *group = arguments
+    said = constant_text(pattern.expr)
+    number = group[0].expr if group else Literal(0)
+    same = None if said is None else plain_pattern(said)
+    if same is None or not isinstance(number, Literal) or not isinstance(number.value, int):
+        return called(_extract, [item.value for item in arguments], gives)
+    if not 0 <= number.value <= compiled(str(said)).groups:
+        return pl.lit(None, pl.String)
+    return text.value.str.extract(same, number.value)
+
+
+def _replace_column(arguments: Arguments, gives: Type) -> pl.Expr:
+    """Replace in a whole column where pattern and text are ones that polars reads alike."""
+    text, pattern, new = arguments
+    said, written = constant_text(pattern.expr), constant_text(new.expr)
+    same = None if said is None else plain_pattern(said)
+    if same is None or written is None or set(written) & {"$", "\\"}:
+        return called(_replace, [item.value for item in arguments], gives)
+    return text.value.str.replace_all(same, written)
+
+
 PATTERNS: Mapping[str, Lowering] = {
-    "regexp_extract": by_row(_extract),
+    "regexp_extract": _extract_column,
     "regexp_extract_all": by_row(_extract_all),
-    "regexp_replace": by_row(_replace),
+    "regexp_replace": _replace_column,
     "regexp_split_to_array": by_row(_split),
 }

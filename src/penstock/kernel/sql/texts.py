@@ -186,6 +186,21 @@ def _parts(value: str | bytes, by: str | bytes) -> list[str | bytes]:
     return [value[place : place + 1] for place in range(len(value))] or [value]
 
 
+def _split_index(arguments: Arguments, gives: Type) -> pl.Expr:
+    text, by, place = arguments
+    if isinstance(by.expr, Literal) and isinstance(by.expr.value, str) and by.expr.value:
+        at = place.value.cast(pl.Int64)
+        # Polars would count from the end.
+        there = pl.when(at >= 0).then(at)
+        return text.value.str.split(by.expr.value).list.get(there, null_on_oob=True)
+    return called(_part_at, [item.value for item in arguments], gives)
+
+
+def _part_at(text: str, by: str, place: int) -> str | None:
+    parts = _parts(text, by)
+    return str(parts[place]) if 0 <= place < len(parts) else None
+
+
 def _split_to_map(text: str, between: str, inner: str) -> dict[str, str] | None:
     if not between or not inner or between == inner:
         return None
@@ -270,6 +285,7 @@ TEXTS: Mapping[str, Lowering] = {
     "replace": _replace,
     "rpad": _pad("right"),
     "split": _split,
+    "split_index": _split_index,
     "split_to_map": by_row(_split_to_map),
     "substring": _substring,
     "trim": _trim,

@@ -9,7 +9,7 @@ from penstock.model.aggregate import Aggregate
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, columns_of
 from penstock.model.join import Join, Pick
-from penstock.model.join_bound import AsOf, SameWindow
+from penstock.model.join_bound import AsOf, Lasting, SameWindow
 from penstock.model.match import Match
 from penstock.model.physical import Stateful
 from penstock.model.plan import Plan
@@ -17,6 +17,7 @@ from penstock.model.process import Process
 from penstock.model.relation import Relation
 from penstock.model.source import Stream
 from penstock.model.stateless import Apply, Named, Project, Union
+from penstock.model.top_n import TopN
 from penstock.model.versions import VALID_FROM, VALID_TO, versions_below
 from penstock.model.window import Session
 from penstock.plan.reads import reads
@@ -76,6 +77,8 @@ def _taken(step: Relation, given: frozenset[str], port: int) -> frozenset[str]:
         return reads(replace(step, columns=_of_names(step.columns, given)))
     if isinstance(step, Join):
         return _joined(step, given, port)
+    if isinstance(step, TopN):
+        return reads(step) | (given - {step.number})
     makes_its_own = isinstance(step, Aggregate | Apply | Process | Match)
     return reads(step) if makes_its_own else reads(step) | given
 
@@ -87,6 +90,8 @@ def _joined(step: Join, given: frozenset[str], port: int) -> frozenset[str]:
     if port == 1 and isinstance(step.bound, AsOf) and versions_below(step.right) is not None:
         # A row that tells when it is valid is looked up by that.
         names |= {VALID_FROM, VALID_TO}
+    if isinstance(step.bound, Lasting) and step.bound.side == ("left", "right")[port]:
+        names.add(step.bound.column)
     return frozenset(name for name in names if name is not None).union(keys, _gap(step))
 
 
@@ -133,6 +138,8 @@ def _narrowed(relation: Relation, inputs: tuple[Relation, ...], needs: _Needs) -
                 _exactly(new, _ordered(old, needs.taken[id(relation), port]))
                 for port, (new, old) in enumerate(zip(inputs, relation.inputs, strict=True))
             )
+            if isinstance(relation, TopN) and relation.number not in given:
+                return replace(relation, source=inputs[0], number=None)
             if isinstance(relation, Join):
                 return replace(
                     relation, left=inputs[0], right=inputs[1], columns=_picked(relation, given)

@@ -18,6 +18,13 @@ def _shift(verb: str, kind: str, example: str, result: str) -> Entry:
     )
 
 
+def _part(what: str, example: str, result: str, *, kinds: str) -> Entry:
+    declared = "; ".join(f"({kind}) INT" for kind in kinds.split())
+    return Entry(declared, f"The {what} of a moment, in UTC.", example, result)
+
+
+_DAYS = "TIMESTAMP DATE"
+_HOURS = "TIMESTAMP TIME"
 MOMENTS: Mapping[str, Entry] = {
     "CONVERT_TZ": Entry(
         "(TIMESTAMP, STRING, STRING) TIMESTAMP",
@@ -33,6 +40,7 @@ MOMENTS: Mapping[str, Entry] = {
         "DATETOSTRING(0, 'dd/MM/yyyy')",
         "01/01/1970",
     ),
+    "DAY": _part("day of the month", "DAY(FROM_DAYS(0))", "1", kinds=_DAYS),
     "FORMAT_DATE": Entry(
         "(DATE, STRING) STRING",
         "A date as a text.",
@@ -60,6 +68,9 @@ MOMENTS: Mapping[str, Entry] = {
         "FROM_UNIXTIME(1)",
         "1970-01-01T00:00:00.001",
     ),
+    "HOUR": _part("hour", "HOUR(FROM_UNIXTIME(7200000))", "2", kinds=_HOURS),
+    "MINUTE": _part("minute", "MINUTE(FROM_UNIXTIME(60000))", "1", kinds=_HOURS),
+    "MONTH": _part("month", "MONTH(FROM_DAYS(31))", "2", kinds=_DAYS),
     "PARSE_DATE": Entry(
         "(STRING, STRING) DATE",
         "A date read from a text.",
@@ -78,6 +89,7 @@ MOMENTS: Mapping[str, Entry] = {
         "PARSE_TIMESTAMP('1970-01-02', 'yyyy-MM-dd')",
         "1970-01-02T00:00:00.000",
     ),
+    "SECOND": _part("second", "SECOND(FROM_UNIXTIME(5000))", "5", kinds=_HOURS),
     "STRINGTODATE": Entry(
         "(STRING, STRING) INT",
         "Days since 1970 read from a text.",
@@ -124,4 +136,5 @@ MOMENTS: Mapping[str, Entry] = {
         "UNIX_TIMESTAMP(FROM_UNIXTIME(5))",
         "5",
     ),
+    "YEAR": _part("year", "YEAR(FROM_DAYS(365))", "1971", kinds=_DAYS),
 }

@@ -109,6 +109,12 @@ STRINGS: Mapping[str, Entry] = {
         "SPLIT('a.b', '.')",
         "[a, b]",
     ),
+    "SPLIT_INDEX": Entry(
+        "(STRING, STRING, INT) STRING",
+        "The part between a delimiter at a place, of which the first is 0.",
+        "SPLIT_INDEX('a/b/c', '/', 1)",
+        "b",
+    ),
     "SPLIT_TO_MAP": Entry(
         "(STRING, STRING, STRING) MAP<STRING, STRING>",
         "A map of entries between one delimiter, key and value between another.",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from penstock.errors import ModelError, SqlError
 from penstock.front.sql.expression import Resolver
+from penstock.front.sql.join.condition import Compared
+from penstock.front.sql.join.lasting import lasting
 from penstock.front.sql.join.side import Side
 from penstock.front.sql.source_text import SourceText
+from penstock.front.sql.tree_expression import Expression
 from penstock.front.sql.tree_pattern import MatchClause
 from penstock.front.sql.tree_query import AsOf, Join, Relation, Within, WithinWindow
 from penstock.front.sql.walk import nodes_of
 from penstock.front.sql.window_kind import window_of
 from penstock.model import join_bound as model
+from penstock.model.expr import Call, Expr
 from penstock.model.window import Hopping, Session, Tumbling
 
 _DAY = timedelta(days=1)
@@ -26,13 +30,15 @@ _OF_LEFT = ("semi", "anti")
 class Bounded:
     """What bounds a join, whether rows without a partner come at once, and how late rows may be.
 
-    By a `foreign` key the left rows of two tables keep their own one.
+    By a `foreign` key the left rows of two tables keep their own one. A `condition` must hold of
+    pairs as well.
     """
 
     bound: model.Bound
     eager: bool = False
     late: timedelta = _NONE
     foreign: bool = False
+    condition: Expr | None = None
 
 
 def graces(relation: Relation) -> Iterator[timedelta]:
@@ -49,16 +55,33 @@ def graces(relation: Relation) -> Iterator[timedelta]:
                 continue
 
 
-def bounded(join: Join, one: Side, other: Side, text: SourceText) -> Bounded:
+def bounded(join: Join, compared: Compared, text: SourceText) -> Bounded:
     """Give what bounds a join; one that cannot be is refused."""
+    one, other = compared.one, compared.other
     if not one.rows.table and not other.rows.table:
-        return _of_streams(join, one, text)
+        found = None
+        if join.bound is None and join.how == "inner":
+            said = (join.left, join.right)
+            found = lasting(compared.further, (one, other), said, compared.resolver)
+        if found is not None:
+            return Bounded(found.bound, condition=_all(found.rest, compared.resolver))
+        made = _of_streams(join, one, text)
+        return replace(made, condition=_all(compared.further, compared.resolver))
     problem = _problem(join, one, other)
     if problem is not None:
         raise SqlError("SQL_JOIN", text.shown(problem[0], join.span), hint=problem[1])
     if not one.rows.table:
         return Bounded(_as_of(join.bound, text) if isinstance(join.bound, AsOf) else model.AsOf())
     return Bounded(model.Whole(), foreign=join.how in _OF_LEFT or not one.by_key)
+
+
+def _all(conditions: Sequence[Expression], resolver: Resolver) -> Expr | None:
+    """Give the condition that all of these hold; none where there are none."""
+    whole: Expr | None = None
+    for item in conditions:
+        found = resolver.condition(item, "ON").expr
+        whole = found if whole is None else Call("and", (whole, found))
+    return whole
 
 
 def _of_streams(join: Join, one: Side, text: SourceText) -> Bounded:
@@ -92,7 +115,7 @@ def _of_streams(join: Join, one: Side, text: SourceText) -> Bounded:
             raise SqlError(
                 "SQL_JOIN",
                 text.shown("two streams are joined without WITHIN", join.span),
-                hint="Add WITHIN 1 HOUR.",
+                hint="Add WITHIN 1 HOUR, or AND b.time BETWEEN a.time AND a.until.",
             )
 
 

@@ -12,6 +12,7 @@ from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.join.bound import bounded, graces
 from penstock.front.sql.join.condition import sides_of
 from penstock.front.sql.join.side import ROW_KEY, Side, qualified
+from penstock.front.sql.join.static_file import is_static, joined_file
 from penstock.front.sql.join.streams import joined_streams
 from penstock.front.sql.join.tables import TableKey, joined_tables
 from penstock.front.sql.match.clause import matched_rows
@@ -20,6 +21,8 @@ from penstock.front.sql.scope import Scope, ScopeColumn
 from penstock.front.sql.side_stream import read_side
 from penstock.front.sql.source_text import SourceText
 from penstock.front.sql.tree_query import Aliased, Join, Matched, Relation, Source
+from penstock.front.sql.typed_format import is_typed
+from penstock.front.sql.typed_rows import read_typed
 from penstock.front.sql.versions import VERSIONS, versions_of
 from penstock.model.join import How
 from penstock.model.join_bound import Whole
@@ -67,7 +70,8 @@ class _Reading:
         if source.part is not None and source.part.text != VERSIONS:
             return read_side(source, alias, self.catalog, self.text)
         found = self.catalog.source(source.name, self.text)
-        rows = read_source(found, alias, self.text, self.delay)
+        read = read_typed if is_typed(found) else read_source
+        rows = read(found, alias, self.text, self.delay)
         return rows if source.part is None else versions_of(rows, source.part, self.text)
 
     def _join(self, join: Join) -> Rows:
@@ -78,9 +82,12 @@ class _Reading:
                 self.text.shown("a source is joined twice by one name", join.span),
                 hint="Give it an alias.",
             )
-        one, other = sides_of(join.on, left, right, self.catalog, self.text)
+        compared = sides_of(join.on, left, right, self.catalog, self.text)
+        if is_static(join, left):
+            return joined_file(join, compared, self.text)
+        one, other = compared.one, compared.other
         self._windows(join, left, right)
-        bound = bounded(join, one, other, self.text)
+        bound = bounded(join, compared, self.text)
         made = self._made(join, one, other, keeps_key=bound.foreign)
         if isinstance(bound.bound, Whole):
             key = TableKey(made.key, made.alike, bound.foreign)

@@ -20,20 +20,38 @@ from penstock.model.expr import columns_of
 _MISSING = ("SQL_COLUMN_MISSING", "SQL_SOURCE_MISSING")
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Both sides with what ON compares, and what it asks of pairs beside that."""
+
+    one: Side
+    other: Side
+    further: tuple[Expression, ...]
+    resolver: Resolver
+    """Resolves what names columns of both sides."""
+
+
 def sides_of(
     on: Expression, left: Rows, right: Rows, catalog: Catalog, text: SourceText
-) -> tuple[Side, Side]:
-    """Give both sides with what ON compares; what is no equality of both is refused."""
+) -> Compared:
+    """Give both sides with what ON compares; two streams may be asked for more than equality."""
     condition = _Condition(left, right, catalog, text)
-    pairs = [condition.pair(item) for item in _equalities(on)]
+    items = list(_conditions(on))
+    further = []
+    if not left.table and not right.table:
+        further = [item for item in items if not condition.is_pair(item)]
+        if len(further) == len(items):
+            further = []
+    pairs = [condition.pair(item) for item in items if item not in further]
     one, other = (tuple(pair[place] for pair in pairs) for place in (0, 1))
-    return Side(left, one), Side(right, other)
+    both = Resolver(condition.scope, catalog.types)
+    return Compared(Side(left, one), Side(right, other), tuple(further), both)
 
 
-def _equalities(on: Expression) -> Iterator[Expression]:
+def _conditions(on: Expression) -> Iterator[Expression]:
     if isinstance(on, Logical) and on.operator.upper() == "AND":
         for item in on.operands:
-            yield from _equalities(item)
+            yield from _conditions(item)
     else:
         yield on
 
@@ -44,6 +62,20 @@ class _Condition:
     right: Rows
     catalog: Catalog
     text: SourceText
+
+    @property
+    def scope(self) -> Scope:
+        """The columns of both sides."""
+        return Scope((*self.left.scope.columns, *self.right.scope.columns), self.text)
+
+    def is_pair(self, on: Expression) -> bool:
+        """Whether a condition is an equality of both sides."""
+        if not isinstance(on, Comparison) or on.operator != "=":
+            return False
+        for first, second in ((on.left, on.right), (on.right, on.left)):
+            if self._value(self.left, first) and self._value(self.right, second):
+                return True
+        return False
 
     def pair(self, on: Expression) -> tuple[Typed, Typed]:
         """Give what one equality compares, of the left side and of the right one."""
@@ -59,8 +91,7 @@ class _Condition:
                 self._require_same_type(one, other, on)
                 return one, other
         # What is wrong with one of them is shown by resolving both where all names are known.
-        both = Scope((*self.left.scope.columns, *self.right.scope.columns), self.text)
-        Resolver(both, self.catalog.types).typed(on)
+        Resolver(self.scope, self.catalog.types).typed(on)
         raise SqlError(
             "SQL_JOIN",
             self.text.shown("ON does not compare one side with the other", on.span),

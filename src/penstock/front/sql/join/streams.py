@@ -54,6 +54,7 @@ def joined_streams(one: Side, other: Side, how: How, bounded: Bounded) -> Relati
             bounded.bound,
             (*picks, *headers),
             eager=bounded.eager,
+            condition=bounded.condition,
             site="JOIN",
             keep_late=bounded.late,
         ),
