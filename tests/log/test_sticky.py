@@ -103,3 +103,14 @@ def test_equal_queues_give_no_preference(queued: dict[int, int] | None) -> None:
 def test_a_batch_that_holds_no_record_is_refused() -> None:
     with pytest.raises(TopicError, match="STICKY_BATCH_SIZE"):
         a_choice(batch_bytes=0)
+
+
+def test_runs_take_records_of_one_size_in_their_order_and_move_on_when_full() -> None:
+    choice = a_choice(batch_bytes=100)
+    runs = [*choice.runs(25, 250, 2)]
+    assert [run for _, run in runs] == [slice(0, 10), slice(10, 20), slice(20, 25)]
+    chosen = [partition for partition, _ in runs]
+    assert all(one != other for one, other in itertools.pairwise(chosen))
+    # What was begun goes on: five more fill the batch.
+    ((same, first), (other, _)) = choice.runs(8, 80, 2)
+    assert (same, first, other) == (chosen[-1], slice(0, 5), chosen[-2])

@@ -6,21 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from penstock.clock import SYSTEM_CLOCK, Clock
+from penstock.config import load_settings
 from penstock.log.embedded.home import home_directory, open_home
 from penstock.log.embedded.log import EmbeddedLog
 
 if TYPE_CHECKING:
     from penstock.log.remote.client import RemoteLog
 
-_SERVER = "tcp://"
+_SOCKET = "tcp://"
+_WEB = ("http://", "https://")
 
 
 @overload
-def open_log(home: Path | None = None, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog: ...
+def open_log(home: Path, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog: ...
 
 
 @overload
-def open_log(home: str, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddedLog | RemoteLog: ...
+def open_log(
+    home: str | None = None, *, clock: Clock = SYSTEM_CLOCK
+) -> EmbeddedLog | RemoteLog: ...
 
 
 def open_log(
@@ -28,11 +32,18 @@ def open_log(
 ) -> EmbeddedLog | RemoteLog:
     """Open the log of a home directory, making it where there is none.
 
-    Without a home it is `PENSTOCK_HOME`, by default `.penstock` in the working directory.
-    `tcp://127.0.0.1:PORT` is the log that a server offers (`penstock log serve`).
+    `http://HOST:PORT` or `https://...` is the log of a server (`penstock serve`), asked with the
+    token of `PENSTOCK_TOKEN` or of the settings; `tcp://127.0.0.1:PORT` is the one that
+    `penstock log serve` offers on this machine. Without a home it is the setting `log`, else
+    `PENSTOCK_HOME`, by default `.penstock` in the working directory.
     """
-    if isinstance(home, str) and home.startswith(_SERVER):
+    place = load_settings().log or None if home is None else home
+    if isinstance(place, str) and place.startswith(_WEB):
+        from penstock.log.remote.web_log import served_log  # noqa: PLC0415  # few need WebSockets
+
+        return served_log(place)
+    if isinstance(place, str) and place.startswith(_SOCKET):
         from penstock.log.remote.client import RemoteLog  # noqa: PLC0415  # few need sockets
 
-        return RemoteLog(home)
-    return open_home(home_directory(home), clock=clock)
+        return RemoteLog(place)
+    return open_home(home_directory(place), clock=clock)

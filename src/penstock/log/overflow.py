@@ -14,6 +14,24 @@ SUFFIX = ".overflow"
 _STEP = 1000
 
 
+def put_aside(log: Log, topic: str) -> tuple[int, int]:
+    """Give how many records of a topic are aside, and how many have followed since."""
+    overflow = topic + SUFFIX
+    if overflow not in log.topics():
+        return 0, 0
+    committed = log.committed(_drain_group(overflow))
+    waiting = followed = 0
+    for place, (start, end) in log.snapshot([overflow]).items():
+        position = max(committed.get(place, start), start)
+        waiting += end - position
+        followed += position
+    return waiting, followed
+
+
+def _drain_group(overflow: str) -> str:
+    return f"{overflow}-drain"
+
+
 class _Counts(Protocol):
     spilled: int
     drained: int
@@ -58,7 +76,7 @@ class Overflow:
         """Move some records back, exactly once; False where none are left."""
         if overflow not in self._log.topics():
             return False
-        group = f"{overflow}-drain"
+        group = _drain_group(overflow)
         committed = self._log.committed(group)
         for number in range(self._log.topic(overflow).partitions):
             place = TopicPartition(overflow, number)

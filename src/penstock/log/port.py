@@ -1,7 +1,7 @@
 """The log's port: what a durable, partitioned log can do, whoever keeps it.
 
-`embedded` is a directory on this machine, `remote` such a directory served over a socket;
-a Kafka cluster will be another adapter.
+`embedded` is a directory on this machine, `remote` such a directory served over a socket, or by
+`penstock serve` over WebSockets; a Kafka cluster will be another adapter.
 `tests/contract/log` is the suite each adapter passes.
 """
 

@@ -243,7 +243,7 @@ def _refuse_missing_keys(keys: pa.Array | None, count: int, topic: Topic) -> Non
 def _refuse_large_records(rows: pa.RecordBatch, topic: Topic) -> None:
     limit = topic.config.max_record_bytes
     # No record can exceed the limit where the whole batch does not: the common case is free.
-    if rows.get_total_buffer_size() <= limit:
+    if rows.get_total_buffer_size() <= limit or _most_bytes(rows) <= limit:
         return
     sizes = record_sizes(rows)
     largest = int(sizes.argmax()) if len(sizes) else 0
@@ -254,6 +254,30 @@ def _refuse_large_records(rows: pa.RecordBatch, topic: Topic) -> None:
             f" takes up to {limit}",
             hint="Split the record, or raise the topic's max_record_bytes.",
         )
+
+
+def _most_bytes(rows: pa.RecordBatch) -> int:
+    """No record takes more: the longest value of each column together."""
+    most = 0
+    for column in rows.columns:
+        kind = column.type
+        if pa.types.is_binary(kind) or pa.types.is_string(kind):
+            most += _longest(column)
+        elif pa.types.is_fixed_size_binary(kind) or pa.types.is_primitive(kind):
+            most += max(kind.bit_width // 8, 1)
+        else:
+            return int(rows.nbytes)
+    return most
+
+
+def _longest(column: pa.Array) -> int:
+    return int(np.diff(_ends(column)).max()) if len(column) else 0
+
+
+def _ends(column: pa.Array) -> npt.NDArray[np.int32]:
+    """Where each value begins, and the last one ends."""
+    offsets = np.frombuffer(column.buffers()[1], np.int32)
+    return offsets[column.offset : column.offset + len(column) + 1]
 
 
 def record_sizes(rows: pa.RecordBatch | pa.Table) -> npt.NDArray[np.int64]:
@@ -272,9 +296,5 @@ def record_sizes(rows: pa.RecordBatch | pa.Table) -> npt.NDArray[np.int64]:
 
 def _lengths(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    parts = []
-    for chunk in chunks:
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)
-        ends = offsets[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
-        parts.append(np.diff(ends))
+    parts = [np.diff(_ends(chunk).astype(np.int64)) for chunk in chunks]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -102,6 +102,19 @@ class StickyChoice:
             self.add(int(sums[end - 1]) - sent, partitions, available)
             row, sent = end, int(sums[end - 1])
         return chosen
+
+    def runs(
+        self, records: int, size: int, partitions: int, available: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, slice]]:
+        """Choose for many records of about the same size: whole runs of them, in their order."""
+        average = max(1, size // max(1, records))
+        row = 0
+        while row < records:
+            room = max(1, (self._batch_bytes - self._filled) // average)
+            run = slice(row, min(row + room, records))
+            yield self.current(partitions, available), run
+            self.add((run.stop - row) * average, partitions, available)
+            row = run.stop
 
     def _switch(self, partitions: int, available: Sequence[int] | None) -> int:
         self._filled = 0

@@ -14,10 +14,8 @@ from penstock.model.physical import Physical
 from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.output import outlets
 from penstock.spark.route import Routed
-from penstock.spark.stage import Staged, stage
+from penstock.spark.stage import FOR_STORE, Staged, stage
 
-_FOR_STORE = "store:"
-"""What no topic's name begins with."""
 _STAGED_FROM_BYTES = 1024 * 1024
 """Fewer bytes travel in the packet: the sink appends them without a file in between."""
 
@@ -51,14 +49,14 @@ def staged_outputs(
             else:
                 yield from found[target].routed(log, frame, where.clock, where.codecs)
 
-    return stage(where.home, where.owner, where.task, routed())
+    return stage(log, where.home, where.owner, where.task, routed())
 
 
 def store_target(topic: str) -> str | None:
     """Give the target in a store that staged rows are for; none where they are for a topic."""
-    return topic.removeprefix(_FOR_STORE) if topic.startswith(_FOR_STORE) else None
+    return topic.removeprefix(FOR_STORE) if topic.startswith(FOR_STORE) else None
 
 
 def _for_store(target: str, frame: Frame) -> Iterator[Routed]:
     for batch in frame.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches():
-        yield Routed(f"{_FOR_STORE}{target}", 0, batch)
+        yield Routed(f"{FOR_STORE}{target}", 0, batch)

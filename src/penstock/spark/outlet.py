@@ -52,6 +52,7 @@ def plain_columns(columns: Mapping[str, pl.DataType]) -> pa.Schema:
 
 
 LETTERS = plain_columns(DEAD_COLUMNS)
+_SMALL_CHUNK = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ class Outlet:
     """How rows are written where the topic has no schema and they have."""
     headers: bool = False
     """Whether the rows of a topic of bytes have a column of headers."""
+    gone: str | None = None
+    """The column that says which rows are tombstones."""
 
     @property
     def untyped(self) -> bool:
@@ -113,7 +116,8 @@ class Outlet:
         """The columns of a frame that its records are made of."""
         control = [TIME] if self._timed else []
         headers = [HEADERS_COLUMN] if self.headers else []
-        return [*self._own, *headers, *control, *([WEIGHT] if self.upsert else [])]
+        marks = [*([WEIGHT] if self.upsert else []), *([self.gone] if self.gone else [])]
+        return [*self._own, *headers, *control, *marks]
 
     def _records(
         self, frame: Frame, clock: int, codecs: CodecCache | None
@@ -123,15 +127,16 @@ class Outlet:
         added = [self._stamp(clock).alias(TIMESTAMP_COLUMN)]
         if self.keys:
             added += self._key(frame, codecs)
-        there = pl.col(WEIGHT) > 0
-        if self.upsert:
+        there = pl.col(WEIGHT) > 0 if self.gone is None else ~pl.col(self.gone)
+        deletes = self.upsert or self.gone is not None
+        if deletes:
             added.append((~there).alias(DELETED_COLUMN))
         if self.writing is not None:
             assert codecs is not None
             return self._written(frame, frame.select(added), codecs)
         values = [pl.when(there).then(pl.col(name)).alias(name) for name in self.schema.names]
         headers = [HEADERS_COLUMN] if self.headers else []
-        chosen = frame.select(*(values if self.upsert else self.schema.names), *headers, *added)
+        chosen = frame.select(*(values if deletes else self.schema.names), *headers, *added)
         table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
         return _with_headers(table) if self.headers else table, None
 
@@ -150,7 +155,7 @@ class Outlet:
             columns = Schema(tuple(writing.columns.field(name) for name in self.keys))
             made = encode(codecs.of(writing.key_format, columns), frame)
             key = pl.lit(pl.Series(KEY_COLUMN, made.values, dtype=pl.Binary))
-        if self.upsert:
+        if self.upsert or self.gone is not None:
             # A compacted topic takes no record without a key.
             key = key.fill_null(pl.lit(NO_KEY))
         yield key.alias(KEY_COLUMN)
@@ -209,8 +214,12 @@ def _with_headers(table: pa.Table) -> pa.Table:
 
 
 def _routed(log: Log, topic: str, table: pa.Table) -> Iterator[Routed]:
-    for batch in table.combine_chunks().to_batches():
-        yield from Router(log, topic=topic).route(batch)
+    router = Router(log, topic=topic)
+    if table.num_rows < _SMALL_CHUNK * table.column(0).num_chunks:
+        # Each piece costs some calls; the copy is cheap where there are few rows.
+        table = table.combine_chunks()
+    for batch in table.to_batches():
+        yield from router.route(batch)
 
 
 def _kept(made: Encoded, there: pl.Series) -> pa.Array:

@@ -49,7 +49,7 @@ def ensure_topics(log: Log, physical: Physical) -> None:
             outlet.topic,
             partitions=partitions if outlet.keys else 1,
             schema=None if outlet.untyped else outlet.schema,
-            config=TopicConfig(cleanup="compact") if outlet.upsert else None,
+            config=TopicConfig(cleanup="compact") if outlet.upsert or outlet.gone else None,
         )
         known.add(outlet.topic)
 
@@ -72,6 +72,8 @@ def _of_output(output: Output) -> Iterator[Outlet]:
     columns = sink.relation.schema
     if sink.relation.retracts and not sink.upsert:
         columns = Schema((*columns.fields, Field(WEIGHT, INT32, nullable=False)))
+    if sink.gone is not None:
+        columns = Schema(tuple(field for field in columns.fields if field.name != sink.gone))
     if sink.store is None:
         yield Outlet(
             output.id,
@@ -82,6 +84,7 @@ def _of_output(output: Output) -> Iterator[Outlet]:
             sink.raw,
             _writing(sink, columns),
             headers=sink.raw and HEADERS_COLUMN in columns.names,
+            gone=sink.gone,
         )
     if sink.late_topic:
         yield Outlet(late_target(output.id), sink.late_topic, plain_columns(LATE_COLUMNS))

@@ -159,5 +159,8 @@ def _staged_json(staged: Staged) -> dict[str, Any]:
 
 
 def _staged(found: Mapping[str, Any]) -> Staged:
-    pieces = tuple(Piece(*piece) for piece in found["pieces"])
+    pieces = tuple(
+        Piece(topic, partition, position, length, records, tuple(form), topic_id)
+        for topic, partition, position, length, records, form, topic_id in found["pieces"]
+    )
     return Staged(found["owner"], found["task"], found["file"], pieces)

@@ -72,8 +72,11 @@ class ProgramQuery:
     def explain(self) -> str:
         """Give the last stage of `explain`: the plan that Spark made, once a batch has run."""
         query: Any = self._query
-        # PySpark only prints it.
-        text: str = query._jsq.explainInternal(False)  # noqa: FBT003, SLF001
+        try:
+            # PySpark only prints it.
+            text: str = query._jsq.explainInternal(False)  # noqa: FBT003, SLF001
+        except Exception as error:
+            raise run_error(error) from error
         return text
 
     def await_end(self, timeout: timedelta | None = None) -> bool:

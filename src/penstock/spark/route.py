@@ -24,6 +24,8 @@ from penstock.log.record import (
 from penstock.log.rows import fit_rows, integer_array, record_sizes, value_schema
 from penstock.log.topic import Topic
 
+_STICKY_BYTES = 1024 * 1024
+
 
 class Routed(NamedTuple):
     """Rows for one partition, ready to append."""
@@ -40,15 +42,20 @@ class Router:
         self._log = log
         self._topic = topic
         self._topics: dict[str, Topic] = {}
-        self._partitioner = DefaultPartitioner()
+        # Larger than a producer's batches: rows come by the thousand, and pieces cost calls.
+        self._partitioner = DefaultPartitioner(batch_bytes=_STICKY_BYTES)
 
     def route(self, batch: pa.RecordBatch) -> Iterator[Routed]:
         """Give the rows of a batch, by topic and partition, each in their order."""
         for name, rows in self._by_topic(batch):
             topic = self._topic_of(name)
-            partitions = self._partitions(rows, topic)
             fitted = fit_rows(_own_columns(rows, topic), topic, SYSTEM_CLOCK.now())
-            for partition, chosen in _by_partition(partitions):
+            if KEY_COLUMN not in rows.column_names and PARTITION_COLUMN not in rows.column_names:
+                choice = self._partitioner.choice(name)
+                for partition, run in choice.runs(len(fitted), fitted.nbytes, topic.partitions):
+                    yield Routed(name, partition, fitted[run])
+                continue
+            for partition, chosen in _by_partition(self._partitions(rows, topic)):
                 taken = fitted if chosen is None else fitted.take(integer_array(chosen))
                 yield Routed(name, partition, taken)
 

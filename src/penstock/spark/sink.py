@@ -134,9 +134,10 @@ def _staged(
 ) -> Staged:
     context = TaskContext.get()
     task = 0 if context is None else context.partitionId()
-    router = Router(log_of(options.home), topic=options.topic)
+    log = log_of(options.home)
+    router = Router(log, topic=options.topic)
     routed = (item for batch in batches for item in router.route(batch))
-    return stage(options.home, owner, task, routed)
+    return stage(log, options.home, owner, task, routed)
 
 
 def _publish(

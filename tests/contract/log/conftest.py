@@ -7,7 +7,7 @@ import pytest
 
 from penstock.clock import ManualClock
 from penstock.log.port import Log
-from tests.contract.log.adapters import LOG_ADAPTERS, OpenLog
+from tests.contract.log.adapters import LOG_ADAPTERS, WEB, OpenLog, WebDoor
 
 NOW = 1_700_000_000_000
 
@@ -21,8 +21,16 @@ def clock() -> ManualClock:
 _FAST = {"disk", "memory"}
 _PARAMETERS = [
     pytest.param(name, marks=() if name in _FAST else pytest.mark.slow)
-    for name in sorted(LOG_ADAPTERS)
+    for name in sorted([*LOG_ADAPTERS, WEB])
 ]
+
+
+@pytest.fixture(scope="module")
+def web_door() -> Iterator[WebDoor]:
+    """The server of the logs that are opened by `http://`."""
+    door = WebDoor()
+    yield door
+    door.close()
 
 
 @pytest.fixture(params=_PARAMETERS)
@@ -33,7 +41,10 @@ def open_again(
     root = tmp_path / "log"
     root.mkdir()
     opened: list[Log] = []
-    with LOG_ADAPTERS[request.param].opener(root, clock) as opener:
+    name: str = request.param
+    door: WebDoor | None = request.getfixturevalue("web_door") if name == WEB else None
+    opening = LOG_ADAPTERS[name].opener if door is None else door.opener
+    with opening(root, clock) as opener:
 
         def open_one() -> Log:
             opened.append(opener())

@@ -7,9 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from penstock.log.embedded.frame import CONTINUES, TRANSACTIONAL, Frame, encode_frame
+from penstock.errors import TopicError
+from penstock.log.embedded.frame import (
+    CONTINUES,
+    TRANSACTIONAL,
+    Frame,
+    encode_frame,
+    payload_checksum,
+)
 from penstock.log.embedded.payload import Payload, encode_payload
 from penstock.log.port import WriterStamp
+from penstock.log.prepared import Prepared, PreparedPart
 from penstock.log.record import TIMESTAMP_COLUMN
 from penstock.log.rows import numbers, value_schema
 from penstock.log.storage import Bytes
@@ -25,6 +33,7 @@ class EncodedRows(NamedTuple):
     records: int
     min_timestamp: int
     max_timestamp: int
+    checksum: int | None = None
 
 
 class Placement(NamedTuple):
@@ -51,6 +60,45 @@ def encode_rows(rows: pa.RecordBatch, topic: Topic) -> list[EncodedRows]:
     return encoded
 
 
+def prepare_rows(rows: pa.RecordBatch, topic: Topic) -> Prepared:
+    """Give fitted rows as they will lie in frames, with their checksums."""
+    return Prepared(
+        topic.topic_id,
+        tuple(
+            PreparedPart(
+                part.payload.data,
+                part.records,
+                (
+                    part.payload.flags,
+                    part.payload.plain_length,
+                    part.payload.codec,
+                    part.min_timestamp,
+                    part.max_timestamp,
+                    payload_checksum(part.payload.data),
+                ),
+            )
+            for part in encode_rows(rows, topic)
+        ),
+    )
+
+
+def prepared_rows(prepared: Prepared, topic: Topic) -> list[EncodedRows]:
+    """Give prepared rows as they are appended; for a topic that is gone they are refused."""
+    if prepared.topic_id != topic.topic_id:
+        raise TopicError(
+            "TOPIC_MISSING",
+            f'the topic "{topic.name}" that rows were prepared for was deleted',
+            hint="Prepare them again for the topic that has its name now.",
+        )
+    return [_prepared(part) for part in prepared.parts]
+
+
+def _prepared(part: PreparedPart) -> EncodedRows:
+    flags, plain_length, codec, earliest, latest, checksum = part.form
+    payload = Payload(pa.py_buffer(part.data), flags, plain_length, codec)
+    return EncodedRows(payload, part.records, earliest, latest, checksum)
+
+
 def place(rows: EncodedRows, at: Placement) -> tuple[Frame, list[Bytes]]:
     """Give the frame of encoded rows and the parts to write."""
     stamp = at.stamp
@@ -74,4 +122,4 @@ def place(rows: EncodedRows, at: Placement) -> tuple[Frame, list[Bytes]]:
         )
     if at.transaction is not None:
         frame = frame._replace(transaction=at.transaction)
-    return frame, encode_frame(frame, rows.payload.data)
+    return frame, encode_frame(frame, rows.payload.data, rows.checksum)

@@ -101,19 +101,20 @@ class Frame(NamedTuple):
         return (self.writer_id, self.epoch, self.transaction)
 
 
-def encode_frame(frame: Frame, payload: Bytes = b"") -> list[Bytes]:
-    """Give the parts to write: header, payload, padding."""
+def payload_checksum(payload: Bytes) -> int:
+    """Give the checksum of a payload and the padding after it."""
+    return crc32c(_PADDING[: -memoryview(payload).nbytes % ALIGNMENT], crc32c(payload))
+
+
+def encode_frame(frame: Frame, payload: Bytes = b"", checksum: int | None = None) -> list[Bytes]:
+    """Give the parts to write: header, payload, padding; its `checksum`, where it is known."""
     size = memoryview(payload).nbytes
     if not size:
         return [encode_header(frame._replace(payload_crc=0, payload_length=0))]
     sized = frame._replace(payload_length=size)
+    known = payload_checksum(payload) if checksum is None else checksum
     padding = _PADDING[: sized.length - HEADER_SIZE - size]
-    checksum = crc32c(padding, crc32c(payload))
-    return [
-        encode_header(sized._replace(payload_crc=checksum)),
-        payload,
-        padding,
-    ]
+    return [encode_header(sized._replace(payload_crc=known)), payload, padding]
 
 
 def encode_header(frame: Frame) -> bytes:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError, TopicError
-from penstock.log.embedded.batch import encode_rows
+from penstock.log.embedded.batch import encode_rows, prepare_rows, prepared_rows
 from penstock.log.embedded.burial import bury_topic
 from penstock.log.embedded.catalog import Catalog, missing_topic
 from penstock.log.embedded.cleaner import CleanReport
@@ -42,6 +42,7 @@ from penstock.log.port import (
     SegmentInfo,
     WriterStamp,
 )
+from penstock.log.prepared import Prepared
 from penstock.log.record import TopicPartition
 from penstock.log.rows import fit_rows
 from penstock.log.storage import Storage
@@ -72,15 +73,7 @@ class EmbeddedLog:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What this adapter has beyond the common promise."""
-        return frozenset(
-            {
-                Capability.TRANSACTIONS,
-                Capability.COMPACTION,
-                Capability.TYPED_COLUMNS,
-                Capability.FSYNC_BY_TOPIC,
-                Capability.TOPIC_DUMP,
-            }
-        )
+        return frozenset(Capability) - {Capability.REPLICATION, Capability.CLUSTER}
 
     def create_topic(
         self,
@@ -130,7 +123,12 @@ class EmbeddedLog:
                 bury_topic(self.storage, directory)
 
     def append(
-        self, topic: str, partition: int, rows: pa.Table, *, stamp: WriterStamp | None = None
+        self,
+        topic: str,
+        partition: int,
+        rows: pa.Table | Prepared,
+        *,
+        stamp: WriterStamp | None = None,
     ) -> Appended:
         """Append rows in order; when it returns they are as safe as the topic's fsync says."""
         with coded_storage_errors(f'appending to topic "{topic}"'):
@@ -319,8 +317,18 @@ class EmbeddedLog:
             except FileNotFoundError as error:
                 raise missing_topic(topic, self._catalog.names()) from error
 
+    def prepare(self, topic: str, rows: pa.Table) -> Prepared:
+        """Check and encode rows; nothing is written before they are appended."""
+        found = self._catalog.get(topic)
+        return prepare_rows(self._fitted(found, rows), found)
+
     def append_in_transaction(
-        self, target: TopicPartition, rows: pa.Table, *, stamp: WriterStamp, number: int
+        self,
+        target: TopicPartition,
+        rows: pa.Table | Prepared,
+        *,
+        stamp: WriterStamp,
+        number: int,
     ) -> Appended:
         """Append rows that belong to a transaction."""
         with coded_storage_errors(f'appending to topic "{target.topic}"'):
@@ -341,12 +349,22 @@ class EmbeddedLog:
                 part.appender.sync()
 
     def _append(
-        self, part: Partition, rows: pa.Table, stamp: WriterStamp | None, number: int | None
+        self,
+        part: Partition,
+        rows: pa.Table | Prepared,
+        stamp: WriterStamp | None,
+        number: int | None,
     ) -> Appended:
-        fitted = fit_rows(rows, part.topic, self.clock.now())
-        self._guards.check(part.topic, fitted)
-        encoded = encode_rows(fitted, part.topic)
+        if isinstance(rows, Prepared):
+            encoded = prepared_rows(rows, part.topic)
+        else:
+            encoded = encode_rows(self._fitted(part.topic, rows), part.topic)
         return part.appender.append(encoded, stamp=stamp, transaction=number)
+
+    def _fitted(self, topic: Topic, rows: pa.Table) -> pa.RecordBatch:
+        fitted = fit_rows(rows, topic, self.clock.now())
+        self._guards.check(topic, fitted)
+        return fitted
 
     def _on(self, topic: str, number: int, act: Callable[[Partition], Result]) -> Result:
         """Act on a partition; one deleted by another process is looked up anew."""

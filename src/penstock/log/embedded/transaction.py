@@ -18,6 +18,7 @@ from penstock.log.embedded.transaction_file import (
     writer_id_of,
 )
 from penstock.log.port import Appended, WriterStamp
+from penstock.log.prepared import Prepared
 from penstock.log.record import TopicPartition
 from penstock.log.storage import Lock, held
 
@@ -26,7 +27,12 @@ class Partitions(Protocol):
     """What a transaction needs of the log it belongs to."""
 
     def append_in_transaction(
-        self, target: TopicPartition, rows: pa.Table, *, stamp: WriterStamp, number: int
+        self,
+        target: TopicPartition,
+        rows: pa.Table | Prepared,
+        *,
+        stamp: WriterStamp,
+        number: int,
     ) -> Appended:
         """Append rows that belong to a transaction."""
         ...
@@ -112,7 +118,7 @@ class EmbeddedTransaction:
         self._groups.clear()
         self._open = True
 
-    def append(self, topic: str, partition: int, rows: pa.Table) -> Appended:
+    def append(self, topic: str, partition: int, rows: pa.Table | Prepared) -> Appended:
         """Append rows that nobody sees before `commit`."""
         self._require_open()
         target = TopicPartition(topic, partition)

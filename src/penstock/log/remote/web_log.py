@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import ssl
 from contextlib import ExitStack, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import NoReturn
 
 from typing_extensions import override
-from websockets.exceptions import InvalidHandshake, InvalidStatus, WebSocketException
+from websockets.exceptions import (
+    InvalidHandshake,
+    InvalidStatus,
+    InvalidURI,
+    WebSocketException,
+)
 from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
+from penstock.config import Settings, load_settings
 from penstock.errors import ConfigError, PenstockError
 from penstock.log.port import SegmentInfo
 from penstock.log.record import TopicPartition
@@ -19,6 +28,8 @@ from penstock.log.remote.client import RemoteLog
 from penstock.log.remote.exchange import Exchange, Line
 from penstock.log.remote.failure import decode_failure
 from penstock.log.remote.packed import pack, unpack
+from penstock.log.remote.server_token import token_for
+from penstock.log.remote.trust import trusting, untrusted
 from penstock.log.remote.wire import Message
 
 PLACE = "/api/v1/log"
@@ -31,10 +42,17 @@ class WebLog(RemoteLog):
     """The log of a server by its address, for who has a token; threads may share it."""
 
     def __init__(
-        self, url: str, token: str = "", *, patience: timedelta = timedelta(minutes=1)
+        self,
+        url: str,
+        token: str = "",
+        *,
+        ca_file: Path | None = None,
+        patience: timedelta = timedelta(minutes=1),
     ) -> None:
+        place = url.rstrip("/")
+        trusted = trusting(ca_file) if place.startswith("https:") else None
         self._exchange = Exchange(
-            url, lambda: _WebLine(url.rstrip("/"), token), patience, advice=_ADVICE
+            url, lambda: _WebLine(place, token, trusted), patience, advice=_ADVICE
         )
 
     def segments(self, topic: str, partition: int) -> list[SegmentInfo]:
@@ -58,6 +76,12 @@ class WebLog(RemoteLog):
         )
 
 
+def served_log(url: str, settings: Settings | None = None) -> WebLog:
+    """Give the log of a server, with the token and the certificates of the settings."""
+    known = settings or load_settings()
+    return WebLog(url, token_for(known, os.environ, url), ca_file=known.ca_file)
+
+
 class Cleaned:
     """What cleaning did to a partition."""
 
@@ -78,7 +102,7 @@ class Cleaned:
 class _WebLine(Line):
     """A WebSocket whose server knows this client; after any failure it is closed."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, trusted: ssl.SSLContext | None) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._opened = ExitStack()
         address = "ws" + url.removeprefix("http") + PLACE
@@ -91,11 +115,14 @@ class _WebLine(Line):
                     max_size=_LARGEST,
                     compression=None,
                     proxy=None,
+                    ssl=trusted,
                 )
             )
         except InvalidStatus as refusal:
             raise _refused(url, refusal) from refusal
-        except (InvalidHandshake, ValueError) as failure:
+        except ssl.SSLCertVerificationError as failure:
+            raise untrusted(url, failure) or other_server(url) from failure
+        except (InvalidHandshake, InvalidURI, ValueError) as failure:
             raise other_server(url) from failure
 
     @property
