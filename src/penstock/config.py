@@ -20,11 +20,12 @@ from penstock.errors import ConfigError, did_you_mean
 PROJECT_FILE = "penstock.toml"
 
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
-_TABLES = ("alerts", "jobs", "lineage", "mail", "serdes", "topics", "webhook")
+_TABLES = ("alerts", "jobs", "lineage", "mail", "serdes", "serve", "topics", "webhook")
 _PATHS: Mapping[str, tuple[str, ...]] = {
     "lineage": ("file", "token_file"),
     "mail": ("ca_file", "outbox", "password_file"),
     "serdes": ("properties",),
+    "serve": ("tls_certificate", "tls_key"),
     "webhook": ("secret_file", "token_file"),
 }
 """The entries of tables that are paths."""
@@ -68,6 +69,12 @@ class Settings:
     """Where a server answers that commands are to ask; empty: they work on the home themselves."""
     token_file: Path | None = None
     """Where the token for that server is kept."""
+    ca_file: Path | None = None
+    """Certificates that a server may have, beside those that the system trusts."""
+    log: str = ""
+    """The address of the log that is opened where none is named; empty: the home's."""
+    serve: Mapping[str, object] = field(default_factory=dict)
+    """How `penstock serve` answers: `serve.tls` reads it."""
 
     @property
     def log_directory(self) -> Path:
@@ -134,6 +141,12 @@ def _parse_url(value: object, _: Path) -> str:
     return value
 
 
+def _parse_log(value: object, _: Path) -> str:
+    if value != "" and not str(value).startswith(("http://", "https://", "tcp://")):
+        raise ValueError
+    return str(value)
+
+
 def _parse_file(value: object, directory: Path) -> Path | None:
     return None if value == "" else _parse_path(value, directory)
 
@@ -181,11 +194,14 @@ SERVER = Key(
     "an address such as http://127.0.0.1:8080",
 )
 TOKEN_FILE = Key("token_file", "The file with the token for the server.", "", _parse_file, "a path")
+CA_FILE = Key("ca_file", "Certificates to trust in a server.", "", _parse_file, "a path")
+LOG = Key("log", "The log to open where none is named.", "", _parse_log, "an address of a server")
 TOKEN_VARIABLE = "PENSTOCK_TOKEN"  # noqa: S105  # its name
 """The variable with the token itself."""
 KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind] | Key[Path | None], ...] = (
     DEBUG,
     HOME,
+    LOG,
     REGISTRY_URL,
     SERVER,
     DRIVER_MEMORY,
@@ -193,6 +209,7 @@ KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind] | Key[Path | None]
     STATE_DATABASE,
     STATE_STORE,
     TOKEN_FILE,
+    CA_FILE,
 )
 
 
@@ -240,6 +257,9 @@ def load_settings(
         lineage=_table("lineage", layers),
         server=take(SERVER),
         token_file=take(TOKEN_FILE),
+        ca_file=take(CA_FILE),
+        log=take(LOG),
+        serve=_table("serve", layers),
     )
 
 

@@ -38,6 +38,9 @@ class FakeQuery:
             raise self._failure
         return done
 
+    def explain(self) -> str:
+        return ""
+
     def stop(self) -> None:
         self.stopped = True
         self._ended.set()

@@ -39,6 +39,9 @@ class FakeQuery:
         self.on_look(self.looks)
         return False
 
+    def explain(self) -> str:
+        return "== Physical Plan =="
+
     def stop(self) -> None:
         self.stopped = True
 
@@ -65,6 +68,39 @@ def test_a_program_whose_input_ends_is_finished_and_has_told_its_progress() -> N
     assert job.state == store.job("shop-1").state == "finished"
     assert store.progress("shop-1") == PROGRESS
     assert not query.stopped
+
+
+def test_the_plan_that_spark_made_is_kept_once_a_batch_has_run_and_forgotten_with_the_run() -> None:
+    store = a_store()
+    run_job(started(FakeQuery(looks=1)), store, JOB)
+    assert store.spark_plan("shop-1") == ""
+    run_job(started(FakeQuery(looks=1), PROGRESS), store, JOB)
+    assert store.spark_plan("shop-2") == "== Physical Plan =="
+    store.forget("shop-2")
+    assert store.spark_plan("shop-2") == ""
+
+
+def test_a_plan_that_cannot_be_had_ends_no_job() -> None:
+    class Untold(FakeQuery):
+        @override
+        def explain(self) -> str:
+            raise RunError("SPARK_QUERY_FAILED", "no answer")
+
+    store = a_store()
+    assert run_job(started(Untold(looks=1), PROGRESS), store, JOB).state == "finished"
+
+
+def test_a_plan_that_cannot_be_had_at_once_is_asked_for_again() -> None:
+    class Late(FakeQuery):
+        @override
+        def explain(self) -> str:
+            if self.looks:
+                raise RunError("SPARK_QUERY_FAILED", "no answer")
+            return "== Physical Plan =="
+
+    store = a_store()
+    run_job(started(Late(looks=2), PROGRESS), store, JOB)
+    assert store.spark_plan("shop-1") == "== Physical Plan =="
 
 
 def test_a_job_that_is_to_stop_finishes_its_batch_first() -> None:

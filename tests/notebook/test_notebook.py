@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import UsageError
+from penstock.jobs.store import job_store
 from penstock.log.open import open_log
 from penstock.log.rows import rows_of_bytes
 from penstock.notebook import run
@@ -75,6 +76,9 @@ def test_a_cell_that_is_run_again_replaces_its_job_and_keeps_its_state(
     clicks(folder, "c", "home")
     notebook.run(f"{PROGRAM.format(name='c')}\njob = run(app)\njob", cell="three")
     notebook.until("job c: running")
+    listed = next(job for job in job_store(folder / ".penstock").jobs() if job.name == "c")
+    assert (listed.state, listed.application) == ("running", "notebook")
+    assert str(listed.pid) in notebook.run("import os; print(os.getpid())").text
     notebook.run(f"{PROGRAM.format(name='c')}\nfirst, job = job, run(app)\njob", cell="three")
     notebook.until("goes on with what it remembered")
     assert "stopped" in notebook.run("print(first.state)").text

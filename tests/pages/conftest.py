@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import subprocess
 import sys
 from asyncio import _set_running_loop  # the browser's loop never ends
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.pages.filled_home import fill
+from tests.pages.serving import served
 from tests.pages.work_home import Work, work_home
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -27,26 +26,6 @@ WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 Opened: TypeAlias = Callable[..., Page]
 LOOPS: list[asyncio.AbstractEventLoop] = []
 """The event loop of the browser."""
-
-
-@contextmanager
-def served(home: Path, project: Path) -> Iterator[str]:
-    """Serve a home by a process of its own, and give its address."""
-    command = [sys.executable, "-m", "penstock", "serve", "--port=0", "--no-jobs", "--json"]
-    with subprocess.Popen(
-        [*command, f"--home={home}"],
-        cwd=project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line, "the server did not start"
-            yield str(json.loads(line)["url"])
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +50,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def server(project: Path) -> Iterator[str]:
     """The address of a server of that home."""
-    with served(project / "shop", project) as url:
+    with served(project / "shop", project, "--no-jobs") as url:
         yield url
 
 
@@ -87,7 +66,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Work]:
 @pytest.fixture(scope="session")
 def work_server(work: Work) -> Iterator[str]:
     """The address of a server of that project."""
-    with served(work.home, work.folder) as url:
+    with served(work.home, work.folder, "--no-jobs") as url:
         yield url
 
 

@@ -14,7 +14,8 @@ from penstock.serve.access.token_file import TokenFile
 from penstock.serve.pages.graph_layout import ACROSS, HEIGHT, WIDTH, lay_out
 from penstock.serve.pages.shown_flow import MOST_DRAWN, shown_part
 from penstock.watch.graph import Edge, Graph, Node
-from tests.pages.conftest import Opened, served
+from tests.pages.conftest import Opened
+from tests.pages.serving import served
 
 Take = Callable[[Page, str], Path]
 
@@ -109,7 +110,7 @@ def test_who_logs_in_as_a_reader_sees_a_new_home_fill_and_may_not_write(
 ) -> None:
     home = tmp_path / "bare"
     token = TokenFile(home).create("eve", Role.READER)
-    with served(home, tmp_path) as url:
+    with served(home, tmp_path, "--no-jobs") as url:
         page = opened("/", url=url)
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Log in").click()
@@ -130,7 +131,7 @@ def test_1000_topics_are_no_burden(opened: Opened, tmp_path: Path) -> None:
     with open_log(tmp_path / "large") as log:
         for number in range(1000):
             log.create_topic(f"topic-{number:04}", config=TopicConfig(fsync="os"))
-    with served(tmp_path / "large", tmp_path) as url:
+    with served(tmp_path / "large", tmp_path, "--no-jobs") as url:
         page = opened("/topics", url=url)
         expect(page.get_by_text("1,000 of 1,000 topics")).to_be_visible()
         assert page.locator("tbody tr").count() < 200

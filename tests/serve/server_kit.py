@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from penstock.serve.access.policy import Policy
 from penstock.serve.access.role import Role
 from penstock.serve.access.token_file import TokenFile
+from penstock.serve.access.wrong_tokens import WrongTokens
 from penstock.serve.application import application
 from penstock.serve.limits import Limits
 from penstock.serve.opened import opened_platform
@@ -39,9 +40,11 @@ def asked(
     loopback: bool = True,
     origins: frozenset[str] = frozenset(),
     limits: Limits | None = None,
+    wrong: WrongTokens | None = None,
 ) -> Iterator[Asked]:
     """Open a home and what answers for it."""
     tokens = TokenFile(home)
     with opened_platform(home) as platform:
-        app = application(platform, Policy(tokens, loopback, origins), limits)
+        policy = Policy(tokens, loopback, origins, wrong or WrongTokens())
+        app = application(platform, policy, limits)
         yield Asked(platform, app, TestClient(app, "http://127.0.0.1"), tokens)

@@ -10,11 +10,12 @@ import httpx
 import pytest
 
 from penstock.errors import SqlError
+from penstock.log.remote.server_token import read_token
 from penstock.serve.server import HttpServer
 from penstock.serve.sql_api import sql_app
 from penstock.sql.answer import Followed, Listed, Told
 from penstock.sql.remote_session import RemoteSession
-from penstock.sql.server_token import made_token, read_token
+from penstock.sql.server_token import made_token
 from penstock.sql.session import SqlSession
 from tests.sql.kit import ORDERS
 

@@ -9,11 +9,12 @@ from typing import Any, Self
 
 import httpx
 
-from penstock.config import TOKEN_VARIABLE, Settings
-from penstock.errors import ConfigError, PenstockError, SetupError
+from penstock.config import Settings
+from penstock.errors import PenstockError, SetupError
 from penstock.log.remote.failure import decode_failure
+from penstock.log.remote.server_token import token_for
+from penstock.log.remote.trust import trusting, untrusted
 from penstock.log.remote.web_log import other_server, token_hint
-from penstock.sql.server_token import read_token
 
 _API = "/api/v1"
 _SECONDS = 60.0
@@ -22,13 +23,20 @@ _PAGE = 1000
 
 
 class Server:
-    """Asks the API of a server; who it is for says its token."""
+    """Asks the API of a server; who it is for says its token.
 
-    def __init__(self, url: str, token: str = "") -> None:
+    The certificate of `https://` is to be one that the system or `ca_file` trusts.
+    """
+
+    def __init__(self, url: str, token: str = "", *, ca_file: Path | None = None) -> None:
         self.url = url.rstrip("/")
         self.token = token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx.Client(headers=headers, timeout=_SECONDS, trust_env=False)
+        # To read what the system trusts takes time that plain HTTP need not pay.
+        trusted = trusting(ca_file) if self.url.startswith("https:") else False
+        self._http = httpx.Client(
+            headers=headers, timeout=_SECONDS, trust_env=False, verify=trusted
+        )
 
     def get(self, path: str, **parameters: object) -> Any:  # noqa: ANN401  # what JSON holds
         """Ask for something."""
@@ -101,28 +109,8 @@ class Server:
 
 def server_of(settings: Settings, environment: Mapping[str, str]) -> Server:
     """Give the server of the settings, with the token that is to be had."""
-    return Server(settings.server, token_for(settings, environment))
-
-
-def token_for(settings: Settings, environment: Mapping[str, str]) -> str:
-    """Give the token: of the variable, of the file, or of a home on this machine; or none."""
-    said = environment.get(TOKEN_VARIABLE, "").strip()
-    if said:
-        return said
-    if settings.token_file is not None:
-        return _read(settings.token_file)
-    return read_token(settings.home)
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            "TOKEN_FILE",
-            f'the token in "{file}" cannot be read: {type(error).__name__}',
-            hint="Write into it what `penstock serve token create` printed.",
-        ) from error
+    token = token_for(settings, environment, settings.server)
+    return Server(settings.server, token, ca_file=settings.ca_file)
 
 
 def _refusal(url: str, answer: httpx.Response) -> PenstockError:
@@ -140,8 +128,8 @@ def _refusal(url: str, answer: httpx.Response) -> PenstockError:
     return decode_failure(document)
 
 
-def _away(url: str, error: httpx.TransportError) -> SetupError:
-    return SetupError(
+def _away(url: str, error: httpx.TransportError) -> PenstockError:
+    return untrusted(url, error) or SetupError(
         "SERVER_AWAY",
         f'no server answers at "{url}": {error}',
         hint="Start it with `penstock serve`, or correct --server (PENSTOCK_SERVER).",

@@ -16,6 +16,7 @@ from penstock.errors import JobError
 from penstock.jobs.control import event, require_name
 from penstock.jobs.definition import Definition
 from penstock.jobs.definitions import definition_store
+from penstock.jobs.kept_savepoints import savepoint_place
 from penstock.jobs.named import Named, hushed, named
 from penstock.jobs.submit import Submission, job_program, submit
 from penstock.jobs.upgrade_file import read_upgrade
@@ -93,7 +94,7 @@ def restore(
 def new_folder(home: Path, name: str) -> Path:
     """Give the place of a savepoint that is made now."""
     moment = datetime.fromtimestamp(SYSTEM_CLOCK.now() / 1000).astimezone()
-    return home / "savepoints" / f"{name}-{re.sub('[^0-9]', '', moment.isoformat()[:23])}"
+    return savepoint_place(home, f"{name}-{re.sub('[^0-9]', '', moment.isoformat()[:23])}")
 
 
 @contextmanager

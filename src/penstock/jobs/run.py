@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.jobs.job import Job
+from penstock.jobs.kept_plan import KeptPlan
 from penstock.jobs.record import JobRecord
 from penstock.jobs.recovery import RecoveryWatch
 from penstock.jobs.stop import Mode
@@ -27,6 +28,9 @@ class Query(Protocol):
     @property
     def busy(self) -> bool:
         """Whether a batch is in hand."""
+
+    def explain(self) -> str:
+        """Give the plan that Spark made; nothing where it is not run by Spark."""
 
     def await_end(self, timeout: timedelta | None = None) -> bool:
         """Wait until it has ended or the time is over; whether it has. A failure is raised."""
@@ -59,13 +63,16 @@ def run_job(  # noqa: PLR0913  # all but the first are by name
         query = start(recovery.telling(record.progress))
         recovery.started(query)
         record.running()
+        plan = KeptPlan(store, record, query)
         try:
             while not query.await_end(_PATIENCE):
+                plan.keep()
                 mode = _asked(record, ending)
                 if mode is not None:
                     if mode == "stop":
                         _let_finish(query, record)
                     query.stop()
+            plan.keep()
         except KeyboardInterrupt:
             query.stop()
             raise

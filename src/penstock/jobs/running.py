@@ -14,15 +14,17 @@ from penstock.plan.explain import NOT_RUNNING, Running
 
 
 def running_of(home: Path, name: str, *, clock: Clock = SYSTEM_CLOCK) -> Running:
-    """Give the processes of a job by the names that explain has for them, and its progress.
+    """Give the processes of a job by the names that explain has for them, its progress, its plan.
 
     The name is that of a job, whose latest run counts, or the id of a run.
     """
     job = named(home, name).run
     if job is None:
         return NOT_RUNNING
-    progress = job_store(home).progress(job.id)
-    return Running(pids_of(job, progress), progress, clock.now() if job.alive else None)
+    store = job_store(home)
+    progress = store.progress(job.id)
+    now = clock.now() if job.alive else None
+    return Running(pids_of(job, progress), progress, now, store.spark_plan(job.id))
 
 
 def pids_of(job: Job, progress: Progress | None) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """Where jobs are written down, so that any process can see and stop them.
 
 Below `<home>/jobs`: `<id>.json` the job, `<id>.progress.json` how far it is, `<id>.stop.json` a
-wish to end it, `<id>.log` what happened. The runner holds a lock on `<id>.lock`, which the system
-frees when it dies, and one on its checkpoint: see `jobs.quiet`.
+wish to end it, `<id>.spark.txt` the plan that Spark made, `<id>.log` what happened. The runner
+holds a lock on `<id>.lock`, which the system frees when it dies, and one on its checkpoint: see
+`jobs.quiet`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _SUFFIX = ".json"
 _PROGRESS = ".progress.json"
 _STOP = ".stop.json"
 _RECOVERY = ".recovery.json"
+_SPARK = ".spark.txt"
 _LOCK = ".lock"
 _REGISTER = ".register.lock"
 _WORK = ".work.lock"
@@ -116,6 +118,16 @@ class JobStore:
         with coded_storage_errors(f'writing the recovery of job "{name}"'):
             self._storage.replace(f"{name}{_RECOVERY}", to_json(report))
 
+    def spark_plan(self, name: str) -> str:
+        """Give the plan that Spark made of a run; nothing before its first batch."""
+        data = self._content(f"{name}{_SPARK}")
+        return "" if data is None else data.decode()
+
+    def write_spark_plan(self, name: str, plan: str) -> None:
+        """Keep the plan that Spark made of a run."""
+        with coded_storage_errors(f'writing the plan of job "{name}"'):
+            self._storage.replace(f"{name}{_SPARK}", plan.encode())
+
     def request(self, name: str) -> bytes | None:
         """Give what was asked of a job, or nothing."""
         return self._content(f"{name}{_STOP}")
@@ -147,7 +159,7 @@ class JobStore:
         """Remove what is known of a job."""
         self.log(name).remove()
         with coded_storage_errors(f'forgetting job "{name}"'):
-            for suffix in (_STOP, _PROGRESS, _RECOVERY, _SUFFIX, _LOCK):
+            for suffix in (_STOP, _PROGRESS, _RECOVERY, _SPARK, _SUFFIX, _LOCK):
                 self._storage.remove(f"{name}{suffix}")
 
     def _place_lock(self, checkpoint: str, suffix: str) -> Lock:

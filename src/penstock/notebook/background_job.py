@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 import time
 from pathlib import Path
@@ -9,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from penstock.config import load_settings
 from penstock.errors import PenstockError, RunError
+from penstock.jobs.record import JobRecord, new_job
+from penstock.jobs.stop import requested_stop
+from penstock.jobs.store import job_store
 from penstock.model.physical import Physical
 from penstock.notebook.page import Page
 from penstock.plan.fingerprint import fingerprint
@@ -18,7 +23,10 @@ if TYPE_CHECKING:
     from penstock.app import App
     from penstock.inline.run import InlineRun
 
+KERNEL = "notebook"
+"""The application of all runs of kernels, as `penstock jobs list` shows them."""
 _END_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
 _FOLDER = "notebook"
 _PROGRAM = "program"
 _GOES_ON = ("unchanged", "compatible")
@@ -43,11 +51,20 @@ class BackgroundJob:
         self.note = note
         self.failure: PenstockError | None = None
         self.is_stopped = False
-        self._run: InlineRun = InlineRun(
-            self.physical, home=app.home, checkpoint=place, options=options
-        )
-        place.mkdir(parents=True, exist_ok=True)
-        (place / _PROGRAM).write_text(fingerprint(self.physical), encoding="utf-8")
+        self._asked = ""
+        self._store = job_store(app.home)
+        described = new_job(self.physical, application=KERNEL, checkpoint=str(place.absolute()))
+        self._record = JobRecord(self._store, described)
+        self._over = threading.Event()
+        try:
+            self._run: InlineRun = InlineRun(
+                self.physical, home=app.home, checkpoint=place, options=options
+            )
+            place.mkdir(parents=True, exist_ok=True)
+            (place / _PROGRAM).write_text(fingerprint(self.physical), encoding="utf-8")
+        except BaseException:
+            self._record.__exit__(*sys.exc_info())
+            raise
         self._thread = threading.Thread(target=self._work, name=f"job-{app.name}", daemon=True)
         self._thread.start()
         self._shown: tuple[object, ...] = ()
@@ -99,8 +116,20 @@ class BackgroundJob:
         return tuple((step, one.taken, one.passed, one.dead) for step, one in counts.items())
 
     def _work(self) -> None:
+        heeding = threading.Thread(
+            target=self._heed_wishes, name=f"wishes-{self.name}", daemon=True
+        )
         try:
-            self._run.run()
+            with self._record as record:
+                record.running()
+                heeding.start()
+                try:
+                    self._run.run()
+                finally:
+                    self._over.set()
+                    heeding.join()
+                if self.is_stopped:
+                    record.stopping(self._asked or "its notebook ends it")
         except PenstockError as error:
             self.failure = error
         except Exception as error:  # noqa: BLE001  # the cell that has begun it is over
@@ -109,6 +138,16 @@ class BackgroundJob:
                 f'job "{self.name}" failed: {type(error).__name__}: {error}',
                 hint="Correct the program and run the cell again.",
             )
+
+    def _heed_wishes(self) -> None:
+        """End it where another process asks for that, as `penstock jobs stop` does."""
+        while not self._over.wait(_LOOK_SECONDS):
+            wish = requested_stop(self._store, self._record.job.id)
+            if wish is not None:
+                self._asked = f"{wish.user or 'somebody'} asked it to {wish.mode}"
+                self.is_stopped = True
+                self._run.stop()
+                return
 
 
 def checkpoint_of(app: App) -> Path:
@@ -139,6 +178,11 @@ class BackgroundJobs:
         """Stop all."""
         for job in list(self._jobs.values()):
             job.stop()
+
+    def end_quietly(self) -> None:
+        """Stop all at the end of the kernel; one that takes long shows as lost."""
+        with contextlib.suppress(PenstockError):
+            self.end()
 
 
 def _next(old: BackgroundJob, app: App, rebuild: bool) -> BackgroundJob:  # noqa: FBT001  # of ours

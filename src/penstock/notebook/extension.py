@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Notebook:
         shown.for_type(BackgroundJob, self.views.show)
         for answer in (Listed, Followed, Told):
             shown.for_type(answer, self.show_answer)
+        atexit.register(self.jobs.end_quietly)
         self._shell.register_magic_function(self.psql, "line_cell", "psql")
         self._shell.set_custom_exc((PenstockError,), tell_error)
         events: Any = getattr(self._shell, "events", None)

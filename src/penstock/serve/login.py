@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from penstock.serve.access.guard import address_of
 from penstock.serve.access.policy import Policy
 from penstock.serve.access.session_cookie import COOKIE, LIFE_SECONDS, cookie_for
 
@@ -55,6 +56,7 @@ def login_routes(policy: Policy) -> APIRouter:
         asker = policy.tokens.asker(word)
         token = None if asker is None else policy.tokens.named(asker.name)
         if token is None:
+            await policy.wrong.shown(address_of(request.scope))
             said = '<p class="wrong" role="alert">This is no token of this server.</p>'
             return HTMLResponse(_page(to, said), HTTPStatus.UNAUTHORIZED)
         answer = RedirectResponse(_own(to), HTTPStatus.SEE_OTHER)

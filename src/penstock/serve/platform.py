@@ -41,5 +41,6 @@ class Platform:
     def __post_init__(self) -> None:
         answers = AnswerStore(self.home / FOLDER / "answers.db")
         object.__setattr__(self, "answers", answers)
-        object.__setattr__(self, "feeds", Feeds(self.log, self.registry))
-        object.__setattr__(self, "tables", Tables(self.log, self.registry))
+        tables = Tables(self.log, self.registry)
+        object.__setattr__(self, "tables", tables)
+        object.__setattr__(self, "feeds", Feeds(self.log, self.registry, tables.declared))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 import pyarrow as pa
 
 from penstock.config import Settings, load_settings
 from penstock.errors import PenstockError
+from penstock.front.sql.source import SqlSource
 from penstock.log.port import Log
 from penstock.log.record import (
     DELETED_COLUMN,
@@ -28,6 +29,7 @@ from penstock.schema.codec.codecs import codec_of
 from penstock.schema.codec.port import Codec
 from penstock.schema.codec.schemas import Schemas
 from penstock.schema.codec.subject import with_subject
+from penstock.serve.declared_part import DeclaredPart
 from penstock.serve.value_by_id import ValuesById
 from penstock.text.byte_text import json_cell, json_value
 
@@ -52,18 +54,27 @@ class RecordRows:
     """Gives the records of one topic as JSON has them.
 
     Typed topics by their columns; bytes by the format their topic is bound to, by the schema whose
-    id they begin with, as JSON where they are an object or a list, and else as text. What cannot
-    be read is given as it is (`{"base64": ...}` where it is no text), with its `problem`.
+    id they begin with, by what a stream or table of SQL declares, as JSON where they are an object
+    or a list, and else as text. What cannot be read is given as it is (`{"base64": ...}` where it
+    is no text), with its `problem`.
     """
 
     def __init__(
-        self, log: Log, registry: Schemas, topic: str, *, settings: Settings | None = None
+        self,
+        log: Log,
+        registry: Schemas,
+        topic: str,
+        *,
+        settings: Settings | None = None,
+        declared: SqlSource | None = None,
     ) -> None:
         self._typed = log.topic(topic).schema is not None
         bound = Bound() if self._typed else _bound(settings or load_settings(), topic)
         self._keys = _bound_codec(bound, topic, "key", registry)
         self._values = _bound_codec(bound, topic, "value", registry)
         self._by_id = ValuesById(registry)
+        self._declared_keys = None if declared is None else DeclaredPart.of_key(declared)
+        self._declared_values = None if declared is None else DeclaredPart.of_value(declared)
 
     def rows(self, table: pa.Table, *, partition: int = 0) -> list[Row]:
         """Give the records of a table as the log gives it."""
@@ -74,7 +85,9 @@ class RecordRows:
             else [partition] * count
         )
         problems: dict[int, str] = {}
-        keys = self._read(_column(table, KEY_COLUMN), self._keys, {}, structured=False)
+        keys = self._read(
+            _column(table, KEY_COLUMN), self._keys, {}, _Otherwise(self._declared_keys, json_value)
+        )
         found = zip(
             partitions,
             _column(table, OFFSET_COLUMN),
@@ -91,7 +104,8 @@ class RecordRows:
         return rows
 
     def _byte_values(self, table: pa.Table, problems: dict[int, str]) -> list[Any]:
-        return self._read(_column(table, VALUE_COLUMN), self._values, problems, structured=True)
+        otherwise = _Otherwise(self._declared_values, _json_or_text)
+        return self._read(_column(table, VALUE_COLUMN), self._values, problems, otherwise)
 
     @staticmethod
     def _typed_values(table: pa.Table) -> list[Any]:
@@ -107,17 +121,25 @@ class RecordRows:
         contents: Sequence[bytes | None],
         codec: Codec | None,
         problems: dict[int, str],
-        *,
-        structured: bool,
+        otherwise: _Otherwise,
     ) -> list[Any]:
         if codec is not None:
             return _by_codec(codec, contents, problems)
-        by_id = self._by_id.read(contents, problems)
-        read: Callable[[bytes | None], Any] = _json_or_text if structured else json_value
+        read = self._by_id.read(contents, problems)
+        if otherwise.declared is not None:
+            left = [place for place in range(len(contents)) if place not in read]
+            read |= otherwise.declared.read(contents, left, problems)
         return [
-            plain(by_id[place]) if place in by_id else read(content)
+            plain(read[place]) if place in read else otherwise.look(content)
             for place, content in enumerate(contents)
         ]
+
+
+class _Otherwise(NamedTuple):
+    """How bytes are read that no format of their topic and no id speaks for."""
+
+    declared: DeclaredPart | None
+    look: Callable[[bytes | None], Any]
 
 
 _NOT_OWN = (*SYSTEM_COLUMNS, PARTITION_COLUMN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import threading
 import time
 from typing import Self
@@ -23,9 +24,17 @@ _PAUSE = 0.005
 class HttpServer:
     """Serves from construction until `close`; `url` is where. Port 0 is any free one."""
 
-    def __init__(self, app: ASGIApp, *, port: int = 0, host: str = LOOPBACK) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        port: int = 0,
+        host: str = LOOPBACK,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._listener = _listen(host, port)
-        self.url = f"http://{host}:{self._listener.getsockname()[1]}"
+        scheme = "http" if tls is None else "https"
+        self.url = f"{scheme}://{host}:{self._listener.getsockname()[1]}"
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -34,6 +43,7 @@ class HttpServer:
                 access_log=False,
                 lifespan="auto",
                 timeout_graceful_shutdown=_STOP_SECONDS,
+                ssl_context_factory=None if tls is None else lambda *_: tls,
             )
         )
         self._thread = threading.Thread(

@@ -30,6 +30,11 @@ def log_request(**told: Any) -> None:  # noqa: ANN401  # whatever JSON has
     _log.info("request", extra={"told": told})
 
 
+def log_warning(event: str, **told: Any) -> None:  # noqa: ANN401  # whatever JSON has
+    """Write a line of something that an operator should know."""
+    _log.warning(event, extra={"told": told})
+
+
 @contextmanager
 def written_log(path: Path | None) -> Iterator[None]:
     """Write the log to a file that never grows large, or to stderr, for a with block."""

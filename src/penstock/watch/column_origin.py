@@ -6,7 +6,7 @@ A column that a function of the user's makes may come from any column that the f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from penstock.model.aggregate import WINDOW_END, WINDOW_START, Aggregate
@@ -88,7 +88,10 @@ def _filter(step: Filter | Expect | Retire, inputs: Inputs) -> Lineage:
 
 
 def _top_n(step: TopN, inputs: Inputs) -> Lineage:
-    return _decided(inputs[0], (*step.keys, step.by), "SORT")
+    decided = _decided(inputs[0], step.reads, "SORT")
+    if step.number is None:
+        return decided
+    return replace(decided, columns={**decided.columns, step.number: {}})
 
 
 def _restamp(step: Restamp, inputs: Inputs) -> Lineage:

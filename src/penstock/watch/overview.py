@@ -13,6 +13,7 @@ from penstock.log.embedded.refusals import coded_storage_errors
 from penstock.log.port import Log
 from penstock.watch.alert import LIVE, Alert
 from penstock.watch.ledger import alert_topics, alerts_in
+from penstock.watch.made_rules import made_rules
 from penstock.watch.rule import Rule
 from penstock.watch.silence import Silence, silences
 from penstock.watch.watcher import LOCK, STATUS
@@ -28,6 +29,8 @@ class RuleView:
     alerts: tuple[Alert, ...]
     silences: tuple[Silence, ...]
     problem: str = ""
+    made: bool = False
+    """Whether it was made at a server, and stands in no configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ def overview(home: Path, rules: Sequence[Rule], log: Log | None, now: int) -> Ov
     topics = () if log is None else alert_topics(log)
     known = {topic: alerts_in(log, topic) for topic in topics if log is not None}
     quiet = silences(home).all(now)
+    made = made_rules(home).tables()
     problems = status.get("rules", {}) if watched else {}
     return Overview(
         tuple(
@@ -58,6 +62,7 @@ def overview(home: Path, rules: Sequence[Rule], log: Log | None, now: int) -> Ov
                 _live(rule, known.get(rule.topic, {})),
                 tuple(silence for silence in quiet if silence.rule == rule.name),
                 problems.get(rule.name, ""),
+                rule.name in made,
             )
             for rule in rules
         ),

@@ -21,6 +21,7 @@ def overview_document(found: Overview) -> dict[str, Any]:
                 "when": view.rule.when,
                 "to": [str(target) for target in view.rule.to],
                 "problem": view.problem,
+                "made": view.made,
                 "silences": [asdict(silence) for silence in view.silences],
                 "alerts": [alert_document(alert) for alert in view.alerts],
             }

@@ -27,10 +27,10 @@ from penstock.log.port import Transaction
 from penstock.watch.alert import LIVE, Alert, next_alert
 from penstock.watch.ledger import Ledger, alerts_in, make_topic
 from penstock.watch.lineage_emitter import LineageEmitter, lineage_settings
+from penstock.watch.made_rules import rules_now
 from penstock.watch.notifier import Notifier, Send
 from penstock.watch.observing import FRESH, Observers, Sources
 from penstock.watch.rule import Rule
-from penstock.watch.rule_document import rules_of
 from penstock.watch.sending import sender_of
 from penstock.watch.silence import silences
 from penstock.watch.target import Target
@@ -182,8 +182,9 @@ class Watch(AbstractContextManager["Watch"]):
 class Watcher:
     """Watches a home in a thread of its own, from `start` to `stop`.
 
-    Without rules they are those of the settings. Where another process watches the home, it
-    waits until that has ended. What goes wrong is kept in `problem`, and tried again.
+    Without rules they are those of the settings and those made at a server; where these change,
+    it watches what they are then. Where another process watches the home, it waits until that
+    has ended. What goes wrong is kept in `problem`, and tried again.
     """
 
     def __init__(
@@ -197,7 +198,10 @@ class Watcher:
     ) -> None:
         self._home = home
         self._settings = settings or load_settings()
-        self.rules = rules_of(self._settings.alerts) if rules is None else tuple(rules)
+        self._follows = rules is None
+        # Settings that were handed over are what they are; others are read again.
+        self._reads = settings is None
+        self.rules = rules_now(home, self._settings.alerts) if rules is None else tuple(rules)
         self._clock = clock
         self._send = send or sender_of(self._settings, clock)
         self._ending = threading.Event()
@@ -210,8 +214,8 @@ class Watcher:
         return Watch(self._home, self.rules, settings, clock=clock, send=send)
 
     def start(self) -> None:
-        """Begin; without rules, and without lineage to tell of, there is nothing to do."""
-        if (self.rules or self._settings.lineage) and self._thread is None:
+        """Begin; without rules, and without lineage to tell of, it waits for them."""
+        if self._thread is None:
             self._ending.clear()
             self._thread = threading.Thread(target=self.run, name="watcher", daemon=True)
             self._thread.start()
@@ -227,6 +231,10 @@ class Watcher:
         """Watch until `stop`; what goes wrong is begun anew."""
         while not self._ending.is_set():
             try:
+                self._changed()
+                if not self.rules and not self._settings.lineage:
+                    self._ending.wait(_PAUSE)
+                    continue
                 with self.opened() as watch:
                     self._watch(watch)
             except Exception as error:  # noqa: BLE001  # who watches must not end unseen
@@ -240,9 +248,26 @@ class Watcher:
             watch.deliver()
             self.problem = ""
             self._ending.wait(_PAUSE)
+            if self._changed():
+                return
         # What has ended with the process is told by it.
         watch.look()
         watch.deliver(last=True)
+
+    def _changed(self) -> bool:
+        """Read the rules again; whether they are others. What cannot be read changes nothing."""
+        if not self._follows:
+            return False
+        try:
+            settings = load_settings() if self._reads else self._settings
+            rules = rules_now(self._home, settings.alerts)
+        except PenstockError as error:
+            self.problem = str(error)
+            return False
+        if rules == self.rules:
+            return False
+        self._settings, self.rules = settings, rules
+        return True
 
 
 def _naming(rules: Sequence[Rule], target: Target) -> list[Rule]:

@@ -184,3 +184,20 @@ def test_a_table_of_very_many_keys_is_not_sent_whole(
     live.platform.log.append("t", 0, rows_of_bytes([b"1"] * 3, keys=[b"a", b"b", b"c"]))
     answer = httpx.get(f"{live.url}/tables/t")
     assert (answer.status_code, answer.json()["code"]) == (413, "LIVE_TABLE")
+
+
+def test_a_statement_whose_topic_was_made_anew_ends_and_says_so(statements: Live) -> None:
+    log, sql = statements.platform.log, "SELECT page FROM views EMIT CHANGES;"
+
+    async def follow() -> list[Any]:
+        follower = await opened(statements, sql)
+        heard = [await follower.hear()]
+        log.delete_topic("views")
+        log.create_topic("views", partitions=2)
+        heard.append(await follower.hear())
+        follower.cut()
+        return heard
+
+    _, ended = soon(follow())
+    # Whichever it finds first.
+    assert ended.data["code"] in {"TOPIC_REPLACED", "TOPIC_MISSING"}

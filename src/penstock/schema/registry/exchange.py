@@ -6,11 +6,13 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import httpx
 
 from penstock.errors import ConfigError, RegistryError
+from penstock.log.remote.trust import trusting, untrusted
 from penstock.schema.registry.refusals import REST_CODES
 
 Answer: TypeAlias = Any
@@ -39,13 +41,22 @@ class Retry:
 class Exchange:
     """A connection to a registry; one question at a time is not asked of its user."""
 
-    def __init__(self, url: str, *, timeout: float, retry: Retry, token: str = "") -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float,
+        retry: Retry,
+        token: str = "",
+        ca_file: Path | None = None,
+    ) -> None:
         self._url = _checked(url)
         self._retry = retry
         self._client = httpx.Client(
             base_url=self._url.copy_with(username=None, password=None),
             auth=(self._url.username, self._url.password) if self._url.username else None,
             timeout=timeout,
+            verify=True if ca_file is None else trusting(ca_file),
             headers=_HEADERS | ({"Authorization": f"Bearer {token}"} if token else {}),
         )
 
@@ -80,8 +91,10 @@ class Exchange:
                     method, path, params=dict(query), json=body, headers=headers
                 )
             except httpx.HTTPError as error:
-                if last:
-                    raise self._no_registry(f"{type(error).__name__}: {error}") from error
+                refused = untrusted(self._shown, error)
+                if refused or last:
+                    why = f"{type(error).__name__}: {error}"
+                    raise refused or self._no_registry(why) from error
             else:
                 if last or response.status_code not in _FAILING:
                     return response

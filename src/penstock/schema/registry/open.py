@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from penstock.log.port import Log
 from penstock.schema.registry.port import SchemaRegistry
 from penstock.schema.registry.registry import Registry
 
 
-def open_schemas(log: Log, url: str | None = None, *, token: str = "") -> SchemaRegistry:
+def open_schemas(
+    log: Log, url: str | None = None, *, token: str = "", ca_file: Path | None = None
+) -> SchemaRegistry:
     """Give the registry of a log; with an address, the one that answers there.
 
     The log stays the caller's: closing the registry does not close it.
@@ -16,4 +20,4 @@ def open_schemas(log: Log, url: str | None = None, *, token: str = "") -> Schema
         return Registry(log)
     from penstock.schema.registry.remote import RemoteRegistry  # noqa: PLC0415  # few need HTTP
 
-    return RemoteRegistry(url, token=token)
+    return RemoteRegistry(url, token=token, ca_file=ca_file)

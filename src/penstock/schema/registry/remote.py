@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -33,9 +34,17 @@ class RemoteRegistry(CodecQuestions):
     """
 
     def __init__(
-        self, url: str, *, timeout: float = 10.0, retry: Retry | None = None, token: str = ""
+        self,
+        url: str,
+        *,
+        timeout: float = 10.0,
+        retry: Retry | None = None,
+        token: str = "",
+        ca_file: Path | None = None,
     ) -> None:
-        self._exchange = Exchange(url, timeout=timeout, retry=retry or Retry(), token=token)
+        self._exchange = Exchange(
+            url, timeout=timeout, retry=retry or Retry(), token=token, ca_file=ca_file
+        )
         self._by_id: dict[int, SchemaText] = {}
 
     # What codecs ask.

@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket
 
 from penstock.errors import PenstockError, RequestError
 from penstock.serve.access.asker import ANYBODY, Asker, told_asker
+from penstock.serve.access.lasting import Lasting
 from penstock.serve.access.policy import LOOPBACK_NAMES, Policy
 from penstock.serve.access.session_cookie import COOKIE, cookie_asker
 from penstock.serve.problem import problem_response
@@ -26,6 +27,7 @@ _PROGRAMS = ("/api/", "/registry", "/metrics", "/_nicegui")
 """Paths that programs ask for, who cannot use a page to log in."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _BEARER = "bearer "
+_WRONG = "TOKEN_WRONG"  # the code of an error
 
 
 class Guard:
@@ -50,11 +52,16 @@ class Guard:
                 await _refuse(scope, receive, send, refusal)
                 return
         except PenstockError as error:
+            if error.code == _WRONG:
+                await self._policy.wrong.shown(address_of(scope))
             await _refuse(scope, receive, send, problem_response(error))
             return
-        if asker is not None:
-            told_asker(scope, asker)
-        await self._app(scope, receive, send)
+        if asker is None:
+            await self._app(scope, receive, send)
+            return
+        told_asker(scope, asker)
+        lasting = Lasting(scope, receive, send)
+        await lasting.run(self._app, lambda: self._asker(connection) == asker)
 
     def _check_host(self, headers: Headers) -> None:
         """Refuse a name that somebody else may have pointed at this machine (DNS rebinding)."""
@@ -114,6 +121,12 @@ class Guard:
                 hint="Send it as `Authorization: Bearer TOKEN`; a browser logs in at /login.",
             )
         )
+
+
+def address_of(scope: Scope) -> str:
+    """Give the address that a request comes from."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, answer: Response) -> None:

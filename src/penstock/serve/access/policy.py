@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from penstock.serve.access.token_file import TokenFile
+from penstock.serve.access.wrong_tokens import WrongTokens
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -16,3 +17,4 @@ class Policy:
     tokens: TokenFile
     loopback: bool = True
     origins: frozenset[str] = field(default_factory=frozenset)
+    wrong: WrongTokens = field(default_factory=WrongTokens)

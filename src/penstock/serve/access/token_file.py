@@ -22,9 +22,9 @@ from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import ConfigError, UsageError, did_you_mean
 from penstock.log.embedded.disk import DiskStorage
 from penstock.log.embedded.refusals import coded_storage_errors
+from penstock.log.remote.server_token import HOME_TOKEN, read_token
 from penstock.serve.access.asker import Asker
 from penstock.serve.access.role import Role
-from penstock.sql.server_token import read_token
 
 FOLDER = "server"
 _NAME = "tokens.json"
@@ -118,7 +118,7 @@ class TokenFile:
 
     def _known(self) -> Iterator[Token]:
         yield from self.tokens()
-        stamp = _stamp(self._home / "sql-server.token")
+        stamp = _stamp(self._home / HOME_TOKEN)
         if stamp != self._owner_seen:
             self._owner, self._owner_seen = read_token(self._home), stamp
         if self._owner:

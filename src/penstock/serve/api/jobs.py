@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
+from penstock.jobs.input_pressure import pressure_on
 from penstock.jobs.office import HomeJobs
 from penstock.jobs.view import JobView
 from penstock.jobs.view_document import whole_document
+from penstock.log.port import Log
 from penstock.plan.explain import Stage
 from penstock.serve.access.needs import needs
 from penstock.serve.access.role import Role
 from penstock.serve.api import jobs_change, jobs_move, jobs_submit
+from penstock.serve.api.jobs_change import JobName
 from penstock.serve.entity_tag import tag_of
 from penstock.serve.paging import PageAsked, page_of
 from penstock.serve.platform import Platform
 from penstock.serve.record_rows import plain
-
-JobName = Annotated[str, Path(max_length=200, description="A job's name, or the id of a run.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,20 @@ class JobPage:
 
 
 @dataclass(frozen=True, slots=True)
+class PressureShown:
+    """Records of a topic that it reads: all that came, those that wait to be read.
+
+    Producers have put `aside` so many for when there is room, and `followed` have since then.
+    """
+
+    topic: str
+    came: int
+    waiting: int
+    aside: int
+    followed: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobShown:
     """A job whole: elements, positions, watermarks by partition, accounting, state, history."""
 
@@ -65,6 +80,7 @@ class JobShown:
     hosted: bool
     recovery: dict[str, Any] | None = None
     plan: dict[str, str] = field(default_factory=dict)
+    pressure: list[PressureShown] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +107,14 @@ def routes(platform: Platform) -> APIRouter:
     """Give the routes of jobs."""
     office = HomeJobs(platform.home)
     router = APIRouter(prefix="/jobs", tags=["jobs"])
-    _looking(router, office)
+    _looking(router, office, platform.log)
     jobs_change.add_routes(router, office)
     jobs_move.add_routes(router, office, platform.home)
     jobs_submit.add_routes(router, platform.home)
     return router
 
 
-def _looking(router: APIRouter, office: HomeJobs) -> None:
+def _looking(router: APIRouter, office: HomeJobs, log: Log) -> None:
     reader = [needs(Role.READER)]
 
     @router.get("", dependencies=reader)
@@ -116,12 +132,19 @@ def _looking(router: APIRouter, office: HomeJobs) -> None:
         stage: Annotated[Stage | None, Query(description="Its plan, too.")] = None,
     ) -> JobShown:
         """Show a job; the ETag is that of its definition, for `If-Match`."""
-        document = plain(whole_document(office.view(name)))
+        view = office.view(name)
+        document = plain(whole_document(view))
         response.headers["ETag"] = tag_of(document["definition"])
         report = office.recovery(name)
         told = None if report is None else plain(asdict(report) | {"seconds": report.seconds})
         plan = {} if stage is None else dict(office.plan(name, stage))
-        return JobShown(**document, hosted=office.hosted(), recovery=told, plan=plan)
+        return JobShown(
+            **document,
+            hosted=office.hosted(),
+            recovery=told,
+            plan=plan,
+            pressure=[PressureShown(**asdict(item)) for item in pressure_on(log, view.progress)],
+        )
 
     @router.get("/{name}/logs", dependencies=reader)
     def show_logs(

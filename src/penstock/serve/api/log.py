@@ -50,7 +50,12 @@ _TRY_AGAIN = 1013
 
 
 def routes(platform: Platform) -> APIRouter:
-    """Give the route of the log."""
+    """Give the route of the log of a platform."""
+    return log_routes(platform.log)
+
+
+def log_routes(log: EmbeddedLog) -> APIRouter:
+    """Give the route of a log."""
     router = APIRouter(tags=["log"])
     seats: dict[str, Membership] = {}
     room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
@@ -64,7 +69,7 @@ def routes(platform: Platform) -> APIRouter:
             await socket.close(_TRY_AGAIN, "too many clients")
             return
         try:
-            await _Client(socket, platform.log, seats, asker).serve()
+            await _Client(socket, log, seats, asker).serve()
         finally:
             room.release()
 

@@ -135,7 +135,9 @@ def routes(platform: Platform) -> APIRouter:
         """Look through the records of a topic, decoded, by time."""
         asked = _Asked(partition, start, end, newest, after)
         stretches = _stretches(platform, name, asked)
-        rows = RecordRows(platform.log, platform.registry, name)
+        rows = RecordRows(
+            platform.log, platform.registry, name, declared=platform.tables.declared(name)
+        )
         browser = RecordBrowser(platform.log, rows, name, newest_first=newest)
         found = browser.find(stretches, Filter(key, text), limit)
         shown = [RecordShown(**row) for row in found.rows]

@@ -15,11 +15,12 @@ from penstock.serve.pages.acting import act
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import ago_text
+from penstock.serve.pages.rule_form import remove_rule, rule_form
 from penstock.serve.platform import Platform
 from penstock.text.durations import parse_duration
 from penstock.text.times import time_text
+from penstock.watch.made_rules import rules_now
 from penstock.watch.overview import Overview, RuleView, overview
-from penstock.watch.rule_document import rules_of
 from penstock.watch.silence import Silence, silences
 
 _EVERY: Final = 2.0
@@ -37,14 +38,17 @@ def register(platform: Platform) -> None:
 
     @ui.page("/alerts")
     async def alerts_page() -> None:
-        with frame("Alerts", about="Rules of the configuration, and what they say now"):
+        with frame("Alerts", about="Rules, and what they say now") as actions:
             view = _Alerts(platform)
             view.build(await asyncio.to_thread(look, platform))
+            opened = rule_form(platform, view.refresh)
+        with actions:
+            ui.button("New rule", icon="add_alert", on_click=opened).props("outline")
 
 
 def look(platform: Platform) -> Overview:
-    """Look at the rules of the configuration and what was written down."""
-    rules = rules_of(load_settings().alerts)
+    """Look at the rules and at what was written down."""
+    rules = rules_now(platform.home, load_settings().alerts)
     return overview(platform.home, rules, platform.log, SYSTEM_CLOCK.now())
 
 
@@ -58,9 +62,10 @@ class _Alerts:
     def build(self, found: Overview) -> None:
         self._content = ui.element("div").classes("ps-stack")
         self._show(found)
-        ui.timer(_EVERY, self._refresh)
+        ui.timer(_EVERY, self.refresh)
 
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
+        """Look again."""
         self._show(await asyncio.to_thread(look, self._platform))
 
     def _show(self, found: Overview) -> None:
@@ -91,10 +96,8 @@ class _Alerts:
                 ui.label("nobody watches").classes("ps-badge warn")
                 ui.label("A host does: penstock serve, or penstock host run.").classes("ps-muted")
             for name, told in found.receivers.items():
-                if told:
-                    ui.label(f"{name}: {told.get('problem', 'does not answer')}").classes(
-                        "ps-badge bad"
-                    )
+                if told.get("problem"):
+                    ui.label(f"{name}: {told['problem']}").classes("ps-badge bad")
 
     def _rule(self, view: RuleView) -> None:
         rule = view.rule
@@ -129,6 +132,9 @@ class _Alerts:
     def _buttons(self, view: RuleView) -> None:
         name = view.rule.name
         with ui.element("div").classes("ps-row"):
+            if view.made:
+                remove = ui.button("Remove", icon="delete", on_click=lambda: self._remove(name))
+                remove.props(f'flat aria-label="Remove {name}"')
             if view.silences:
                 ui.button("End silence", on_click=lambda: self._end(view)).props("flat")
             silence = ui.button("Silence", icon="notifications_paused")
@@ -136,6 +142,10 @@ class _Alerts:
             with silence, ui.menu():
                 for length in _LENGTHS:
                     ui.menu_item(f"for {length}", lambda length=length: self._silence(name, length))
+
+    async def _remove(self, name: str) -> None:
+        if await remove_rule(self._platform, name):
+            await self.refresh()
 
     async def _silence(self, name: str, length: str) -> None:
         now = SYSTEM_CLOCK.now()
@@ -146,7 +156,7 @@ class _Alerts:
             lambda: silences(self._platform.home).add(silence, now),
             f"{name} is silent for {length}; its alerts are written down all the same",
         )
-        await self._refresh()
+        await self.refresh()
 
     async def _end(self, view: RuleView) -> None:
         def end() -> None:
@@ -154,7 +164,7 @@ class _Alerts:
                 silences(self._platform.home).end(item.rule, item.key, SYSTEM_CLOCK.now())
 
         await act(Role.WRITER, end, f"{view.rule.name} is told again")
-        await self._refresh()
+        await self.refresh()
 
 
 def _urgency(view: RuleView) -> tuple[int, str]:

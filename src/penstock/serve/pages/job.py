@@ -14,6 +14,7 @@ from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_actions import ACTIONS, carry_out, offered, rewind, take_savepoint
 from penstock.serve.pages.job_charts import batch_options, watermark_options
 from penstock.serve.pages.job_parts import Failures, History, LogLines, Operators, Partitions
+from penstock.serve.pages.job_pressure import PressurePart
 from penstock.serve.pages.job_seen import Seen, plans, seen
 from penstock.serve.pages.job_words import (
     NOTHING,
@@ -44,7 +45,9 @@ _STAGES = {
     "physical": "Physical",
     "watermark": "Watermarks",
     "state": "State",
+    "spark": "Spark",
 }
+_NO_PLAN = {"spark": "Spark has made no plan of it yet: that takes a batch of a run."}
 
 
 def register(platform: Platform) -> None:
@@ -54,7 +57,7 @@ def register(platform: Platform) -> None:
     async def job_page(name: str) -> None:
         job = unquote(name)
         with frame(job, trail=(("Jobs", "/jobs"),)) as actions:
-            first = await asyncio.to_thread(seen, platform.home, job)
+            first = await asyncio.to_thread(seen, platform, job)
             JobPage(platform, first, actions)
 
 
@@ -86,6 +89,7 @@ class JobPage:
             with ui.tab_panel(found["Progress"]):
                 self._charts()
                 self._partitions = Partitions()
+                self._pressure = PressurePart()
             with ui.tab_panel(found["Operators"]):
                 self._operators = Operators()
             with ui.tab_panel(found["Plan"]):
@@ -110,10 +114,17 @@ class JobPage:
 
         async def show() -> None:
             found = await asyncio.to_thread(plans, self._platform.home, self._name)
-            text.set_text(found.get(stage.value, "") or "Nothing at this stage.")
+            missing = _NO_PLAN.get(stage.value, "Nothing at this stage.")
+            text.set_text(found.get(stage.value, "") or missing)
+
+        async def look_again() -> None:
+            # A run that has just begun has no plan yet; it comes with the first batch.
+            if text.text in _NO_PLAN.values():
+                await show()
 
         stage.on_value_change(show)
         ui.timer(0.1, show, once=True)
+        ui.timer(_EVERY, look_again)
 
     def _menu(self) -> None:
         more = ui.button(icon="more_vert").props('flat round dense aria-label="More actions"')
@@ -126,6 +137,12 @@ class JobPage:
             await self._refresh()
 
     async def _rewind(self) -> None:
+        wanted = await self._rewind_place()
+        if wanted is not None and await rewind(self._platform.home, self._name, *wanted):
+            await self._refresh()
+
+    async def _rewind_place(self) -> tuple[str, bool] | None:
+        """Ask where to, and whether what it has written is to be removed first."""
         with ui.dialog() as dialog, ui.card():
             with ui.element("h2"):
                 ui.label(f"Rewind {self._name}")
@@ -141,14 +158,13 @@ class JobPage:
                 ui.button("Cancel", on_click=lambda: dialog.submit(None)).props("flat")
                 ui.button("Next", on_click=lambda: dialog.submit(to.value)).props("unelevated")
         place = await dialog
-        chosen = bool(drop.value)
+        removes = bool(drop.value)
         dialog.delete()
-        if place and await rewind(self._platform.home, self._name, place, drop_results=chosen):
-            await self._refresh()
+        return (place, removes) if place else None
 
     async def _refresh(self) -> None:
         with contextlib.suppress(PenstockError):
-            self._show(await asyncio.to_thread(seen, self._platform.home, self._name))
+            self._show(await asyncio.to_thread(seen, self._platform, self._name))
 
     def _show(self, now: Seen) -> None:
         view, progress = now.view, now.view.progress
@@ -161,6 +177,7 @@ class JobPage:
         _update(self._batches, batch_options(progress))
         _update(self._behind, watermark_options(progress))
         self._partitions.show(progress)
+        self._pressure.show(now)
         self._operators.show(progress)
         self._failures.show(view)
         self._history.show(now)

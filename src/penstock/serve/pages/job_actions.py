@@ -78,7 +78,7 @@ async def take_savepoint(home: Path, name: str) -> bool:
     )
 
 
-async def rewind(home: Path, name: str, to: str, *, drop_results: bool) -> bool:
+async def rewind(home: Path, name: str, to: str, drop_results: bool) -> bool:  # noqa: FBT001  # as it was answered
     """Let a job begin anew at a place of its input."""
     from penstock.jobs import moving  # noqa: PLC0415  # PySpark: seconds
 

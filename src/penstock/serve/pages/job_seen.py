@@ -9,13 +9,16 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.errors import PenstockError
 from penstock.jobs.definition import checkpoint_of
 from penstock.jobs.host_file import HostView, host_file
+from penstock.jobs.input_pressure import InputPressure, pressure_on
 from penstock.jobs.job_log import Entry
+from penstock.jobs.kept_savepoints import savepoint_names
 from penstock.jobs.plan_text import plan_texts
 from penstock.jobs.recovery import recovery_of
 from penstock.jobs.running import running_of
 from penstock.jobs.store import job_store
 from penstock.jobs.view import JobView, view_of
 from penstock.model.recovery_report import RecoveryReport
+from penstock.serve.platform import Platform
 
 _LINES = 300
 
@@ -29,11 +32,13 @@ class Seen:
     recovery: RecoveryReport | None
     entries: tuple[Entry, ...]
     savepoints: tuple[str, ...]
+    pressure: tuple[InputPressure, ...]
     now: int
 
 
-def seen(home: Path, name: str) -> Seen:
+def seen(platform: Platform, name: str) -> Seen:
     """Look at a job."""
+    home = platform.home
     view = view_of(home, name)
     store = job_store(home)
     entries = () if view.run is None else tuple(store.log(view.run.id).entries())
@@ -42,7 +47,8 @@ def seen(home: Path, name: str) -> Seen:
         host_file(home).view(),
         _recovery(home, view),
         entries[-_LINES:],
-        _savepoints(home, view.name),
+        savepoint_names(home, view.name, view.history),
+        pressure_on(platform.log, view.progress),
         SYSTEM_CLOCK.now(),
     )
 
@@ -61,11 +67,3 @@ def _recovery(home: Path, view: JobView) -> RecoveryReport | None:
     if view.definition is not None:
         return recovery_of(job_store(home), str(checkpoint_of(home, view.definition)))
     return None if view.run is None else job_store(home).recovery(view.run.id)
-
-
-def _savepoints(home: Path, name: str) -> tuple[str, ...]:
-    try:
-        found = [item.name for item in (home / "savepoints").iterdir() if item.is_dir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    return tuple(sorted((item for item in found if item.rpartition("-")[0] == name), reverse=True))

@@ -12,6 +12,7 @@ import pyarrow as pa
 from penstock.errors import PenstockError
 from penstock.front.sql.rows import GONE, PARTITION, RECORDS, Opening
 from penstock.front.sql.source import ROW_OFFSET, WINDOW_END, WINDOW_START, SqlSource
+from penstock.front.sql.typed_format import is_typed
 from penstock.jobs.definitions import definition_store
 from penstock.jobs.store import job_store
 from penstock.log.embedded.append_times import AppendTimes, append_times
@@ -20,8 +21,10 @@ from penstock.log.port import ReadLimit
 from penstock.log.record import DELETED_COLUMN, KEY_COLUMN, OFFSET_COLUMN, SYSTEM_COLUMNS
 from penstock.model.progress import Instant
 from penstock.schema.arrow import to_arrow
+from penstock.schema.codec.port import Decoded
 from penstock.serve.pages.panes import END, START, Pane, Told, Watermarks, panes_of, told_of
 from penstock.serve.platform import Platform
+from penstock.serve.pull.typed_source import TypedSqlReader
 from penstock.text.byte_text import json_value
 
 _KEPT = 20_000
@@ -123,19 +126,24 @@ class PaneReader:
                 yield found
 
 
+def _opened(source: SqlSource, rows: pa.Table, partition: int) -> Decoded:
+    if is_typed(source):
+        return Decoded(TypedSqlReader(source).read(rows, partition), {})
+    places = pa.array([partition] * rows.num_rows, pa.int32())
+    columns = {
+        field.name: places if field.name == PARTITION else rows.column(field.name)
+        for field in to_arrow(RECORDS)
+    }
+    return Opening(source)(pa.table(columns))
+
+
 def _of_source(
     source: SqlSource, rows: pa.Table, times: AppendTimes, partition: int
 ) -> Iterator[Told]:
     count = rows.num_rows
     if not count:
         return
-    places = pa.array([partition] * count, pa.int32())
-    wanted = to_arrow(RECORDS)
-    columns = {
-        field.name: places if field.name == PARTITION else rows.column(field.name)
-        for field in wanted
-    }
-    opened = Opening(source)(pa.table(columns))
+    opened = _opened(source, rows, partition)
     keys = [column.name for column in source.keys]
     for number, row in enumerate(opened.rows.to_pylist()):
         if number in opened.failures or row[WINDOW_START] is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request, Response
 from nicegui import Client, app, core, ui
@@ -57,8 +59,8 @@ def add_pages(application: FastAPI, platform: Platform) -> None:
         register(platform)
     app.add_exception_handler(_NOT_FOUND, _not_found)
     logging.getLogger("nicegui").addFilter(_WithoutOurErrors())
-    # Only pages of this server may talk to it.
-    core.sio.eio.cors_allowed_origins = None
+    # Only pages of this server may talk to it. What it would allow by itself is http:// only.
+    core.sio.eio.cors_allowed_origins = _is_own
     ui.run_with(
         application,
         title="Penstock",
@@ -70,6 +72,10 @@ def add_pages(application: FastAPI, platform: Platform) -> None:
         binding_refresh_interval=0.5,
         reconnect_timeout=10.0,
     )
+
+
+def _is_own(origin: str | None, environ: Mapping[str, Any]) -> bool:
+    return origin is not None and urlsplit(origin).netloc == environ.get("HTTP_HOST")
 
 
 class _WithoutOurErrors(logging.Filter):

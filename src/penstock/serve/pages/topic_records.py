@@ -56,7 +56,8 @@ class TopicRecords:
         self._platform = platform
         self._flow = flow
         self._topic = topic
-        self._rows = RecordRows(platform.log, platform.registry, topic.name)
+        declared = platform.tables.declared(topic.name)
+        self._rows = RecordRows(platform.log, platform.registry, topic.name, declared=declared)
         self._places: Places = {}
         self._shown: dict[str, Row] = {}
         self._following: asyncio.Task[None] | None = None

@@ -39,6 +39,12 @@ _PLACES = pa.schema(
 _HIDDEN = pa.schema([(KEY_COLUMN, pa.binary()), (GONE, pa.bool_())])
 
 
+def statement_columns(source: SqlSource) -> pa.Schema:
+    """Give the columns that statements see of a source, and those of the system."""
+    whole = to_arrow(row_schema(source))
+    return pa.schema([item for item in whole if item.name != HEADERS])
+
+
 class RowReader(Protocol):
     """Reads records; two that are equal give the same rows."""
 
@@ -61,8 +67,7 @@ class SqlReader:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the source, and those of the system."""
-        whole = to_arrow(row_schema(self.source))
-        return pa.schema([item for item in whole if item.name != HEADERS])
+        return statement_columns(self.source)
 
     def read(self, records: pa.Table, partition: int) -> pa.Table:
         """Give the rows of records; of a table a record without a key says nothing."""

@@ -10,6 +10,7 @@ from penstock.config import Settings
 from penstock.errors import PenstockError
 from penstock.front.sql.catalog import Catalog
 from penstock.front.sql.source import WINDOW_END, WINDOW_START, SqlSource
+from penstock.front.sql.typed_format import is_typed
 from penstock.log.port import Log
 from penstock.log.record import KEY_COLUMN
 from penstock.schema.binding import bindings_of
@@ -19,6 +20,7 @@ from penstock.schema.codec.schemas import Schemas
 from penstock.schema.codec.subject import with_subject
 from penstock.serve.pull.row_reader import BytesReader, SqlReader, TypedReader
 from penstock.serve.pull.source import Source
+from penstock.serve.pull.typed_source import TypedSqlReader
 from penstock.sql.defining import Definer
 
 HISTORY, TOPIC = "history", "topic"
@@ -60,6 +62,11 @@ class Sources:
         known = {name.lower() for name in told}
         topics = [name for name in self._log.topics() if not name.startswith("_")]
         return sorted([*told, *(name for name in topics if name.lower() not in known)])
+
+    def declared(self, topic: str) -> SqlSource | None:
+        """Give a stream or table that says how the records of a topic are written."""
+        found = (one for one in self._catalog() if one.topic == topic)
+        return next((one for one in found if not one.side and not one.file), None)
 
     def all(self, names: Iterable[str] | None = None) -> Iterator[Source]:
         """Give all that can be asked for, or some of it; what cannot be read is left out."""
@@ -128,6 +135,7 @@ def _in_any_case(name: str, catalog: Iterable[SqlSource]) -> SqlSource | None:
 def _of_sql(source: SqlSource) -> Source:
     bounds = () if source.window is None else (WINDOW_START, WINDOW_END)
     keys = tuple(column.name for column in source.keys)
+    reader = TypedSqlReader(source) if is_typed(source) else SqlReader(source)
     if not source.is_table:
-        return Source(source.name, "stream", source.topic, SqlReader(source))
-    return Source(source.name, "table", source.topic, SqlReader(source), keys, bounds)
+        return Source(source.name, "stream", source.topic, reader)
+    return Source(source.name, "table", source.topic, reader, keys, bounds)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from penstock.config import Settings, load_settings
 from penstock.errors import SqlError, did_you_mean
+from penstock.front.sql.source import SqlSource
 from penstock.log.port import Bounds, Log
 from penstock.log.record import KEY_COLUMN, TopicPartition
 from penstock.schema.codec.schemas import Schemas
@@ -71,6 +72,10 @@ class Tables:
     def sources(self, names: Sequence[str] | None = None) -> list[Source]:
         """Give all that FROM can name, or what some names mean, with columns and keys."""
         return list(self._sources.all(names))
+
+    def declared(self, topic: str) -> SqlSource | None:
+        """Give a stream or table of the catalog that says how the records of a topic are read."""
+        return self._sources.declared(topic)
 
     def source(self, name: str) -> Source | None:
         """Give what a name means, if it means anything."""

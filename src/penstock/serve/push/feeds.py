@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from penstock.front.sql.source import SqlSource
 from penstock.log.port import Log
 from penstock.schema.codec.schemas import Schemas
 from penstock.serve.problem import Problem
@@ -21,12 +22,19 @@ _READERS = 4
 _END_SECONDS = 5.0
 
 
+def _nothing(_: str) -> SqlSource | None:
+    return None
+
+
 class Feeds:
     """Opens a tail when the first subscriber comes, and ends it when the last has left."""
 
-    def __init__(self, log: Log, registry: Schemas) -> None:
+    def __init__(
+        self, log: Log, registry: Schemas, declared: Callable[[str], SqlSource | None] = _nothing
+    ) -> None:
         self._log = log
         self._registry = registry
+        self._declared = declared
         self._feeds: dict[str, Feed] = {}
         self._lock = threading.Lock()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="live-reader")
@@ -44,9 +52,12 @@ class Feeds:
 
     async def topic(self, name: str, begin: Begin = "latest") -> Subscription:
         """Follow a topic from where one says."""
-        return await self.follow(
-            f"topic {name}", lambda: TopicSource(self._log, self._registry, name), begin
-        )
+
+        def make() -> TopicSource:
+            declared = self._declared(name)
+            return TopicSource(self._log, self._registry, name, declared=declared)
+
+        return await self.follow(f"topic {name}", make, begin)
 
     async def follow(
         self, name: str, make: Callable[[], Source], begin: Begin = "latest"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import orjson
 import polars as pl
+from typing_extensions import override
 
 from penstock.front.sql.asking import Asked
 from penstock.kernel.port import WEIGHT, Frame
@@ -21,7 +22,8 @@ from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical, Settings
 from penstock.plan.planner import plan
 from penstock.serve.push.arrival import Event, Piece
-from penstock.serve.push.losing import made_anew, read_or_lost, restarted, standing
+from penstock.serve.push.log_source import LogSource
+from penstock.serve.push.losing import made_anew, restarted
 from penstock.serve.push.source import Begin, Begun, Source
 from penstock.serve.push.token import Positions, Token, identity_of
 from penstock.serve.record_rows import plain
@@ -35,7 +37,6 @@ _OFFSETS_AT_ONCE = 2_000
 _ROWS_AT_ONCE = 500
 _MOST_KEPT = 10_000
 """Rows of a table that are kept for whoever comes later; the keys that came last."""
-_PATIENCE = 0.25
 
 
 def statement_source(asked: Asked, log: Log, text: str) -> Source:
@@ -47,19 +48,16 @@ def statement_source(asked: Asked, log: Log, text: str) -> Source:
     return PlainSource(asked, physical, log, text)
 
 
-class PlainSource:
+class PlainSource(LogSource):
     """The rows of a statement without a memory: each place is worked through by itself."""
 
     def __init__(self, asked: Asked, physical: Physical, log: Log, text: str) -> None:
         push(asked, log)  # Refuses what cannot be followed, such as a topic that is not there.
+        self._starts = start_offsets(physical, log)
+        super().__init__(log, list(self._starts), text)
         self._columns = tuple(column.name for column in asked.columns)
         self._physical = physical
-        self._log = log
-        self._starts = start_offsets(physical, log)
-        self._places = list(self._starts)
         self._mine = threading.local()
-        topics = sorted({place.topic for place in self._places})
-        self.identity = identity_of(text, *(log.topic(name).topic_id for name in topics))
         self.about: dict[str, object] = {"sql": text, "columns": self._columns, "resume": "exact"}
 
     def ends(self) -> Positions:
@@ -70,37 +68,14 @@ class PlainSource:
         """Find where a subscriber begins; without a token that is as the statement says."""
         if not isinstance(begin, Token):
             return Begun(tuple(start_offsets(self._physical, self._log).values()))
-        if begin.identity != self.identity or len(begin.positions) != len(self._places):
-            return Begun(self.ends(), (made_anew("statement"),))
-        positions, lost = standing(self._log, self._places, begin.positions)
-        return Begun(positions, lost, resumed=True)
+        return self._resumed(begin) or Begun(self.ends(), (made_anew("statement"),))
 
-    def tail(
-        self, positions: Positions, wanted: Callable[[], bool]
-    ) -> Iterator[tuple[int, Piece] | None]:
-        """Sleep until something is appended, and give what the statement makes of it."""
-        at = dict(zip(self._places, positions, strict=True))
-        while wanted():
-            if not self._log.wait(at, _PATIENCE):
-                yield None
-                continue
-            for number, place in enumerate(self._places):
-                end = self._log.bounds(*place).end
-                if end > at[place]:
-                    piece = self.read(number, at[place], end)
-                    at[place] = piece.next_offset
-                    yield number, piece
-
-    def read(self, place: int, offset: int, stop: int) -> Piece:
-        """Work through a stretch of one partition."""
-        at = self._places[place]
-        return read_or_lost(self._log, at, offset, lambda: self._read(at, offset, stop))
-
-    def _read(self, at: TopicPartition, offset: int, stop: int) -> Piece:
+    @override
+    def _read(self, place: TopicPartition, offset: int, stop: int) -> Piece:
         end = min(stop, offset + _OFFSETS_AT_ONCE)
         evaluation = self._evaluation()
-        evaluation.offsets[at] = offset
-        rows = [row for frame in evaluation.read({at: end}) for row in self._rows(frame)]
+        evaluation.offsets[place] = offset
+        rows = [row for frame in evaluation.read({place: end}) for row in self._rows(frame)]
         events = (Event(end, _told(rows)),) if rows else ()
         return Piece(events, end)
 
