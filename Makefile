@@ -14,10 +14,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-.PHONY: help setup lint unit check test demo docs bench soak format lock clean
+.PHONY: help setup lint unit check test demo docs bench bench-smoke soak format lock clean
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 setup: $(READY) ## build .venv from requirements.lock
 
@@ -60,6 +60,9 @@ docs: $(READY) ## the pages as a site in build/docs
 
 bench: $(READY) ## the numbers of docs/performance.md
 	$(PYTHON) -m bench
+
+bench-smoke: $(READY) ## two minutes of Nexmark beside plain PySpark; tells, never fails
+	@$(PYTHON) -m bench.nexmark.smoke
 
 soak: $(READY) ## the long fault and property runs
 	$(PYTHON) -m pytest -m soak --hypothesis-profile=soak -o timeout=0

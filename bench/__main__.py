@@ -11,26 +11,40 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import report
-from bench.catalog import NAMES, RESULTS, ROOT
+from bench.catalog import HOMES, NAMES, RESULTS, ROOT
+from bench.details import sheets_of
 from bench.result import Result, save
 from bench.scale import Scale
 from bench.table import show
 
 _WIDTH = 150
+_OPTIONS = {
+    "engines": "nexmark: which, such as ours,spark,flink",
+    "queries": "nexmark: which, such as q0,q5",
+    "events": "nexmark: how many, such as 1000000",
+    "disorder": "nexmark: by how many milliseconds events may be out of order",
+    "batch": "nexmark: how many rows a batch has",
+}
 
 
 def main(arguments: list[str]) -> int:
     """Run the named benches, or all, and write the page; give the number of those that failed."""
     given = _parser().parse_args(arguments)
     names = given.names or NAMES
+    asked = {name: value for name in _OPTIONS if (value := getattr(given, name)) is not None}
     results = given.results or (None if given.quick else RESULTS)
     if len(names) == 1:
-        result = measure(names[0], Scale(given.quick, given.folder))
-        show(result, Console(width=max(Console().width, _WIDTH)))
+        result = measure(names[0], Scale(given.quick, given.folder, asked, results))
+        console = Console(width=max(Console().width, _WIDTH))
+        show(result, console)
+        for sheet in sheets_of(result):
+            sheet.show(console)
         if results is not None:
             save(result, results)
         return 0
     options = ["--folder", str(given.folder.resolve()), *(["--quick"] if given.quick else [])]
+    for name, value in asked.items():
+        options += [f"--{name}", value]
     if results is not None:
         options += ["--results", str(results.resolve())]
     # Each in a process of its own, so that none inherits another's memory, threads or session.
@@ -43,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 def measure(name: str, scale: Scale) -> Result:
     """Run one bench in this process."""
-    result = importlib.import_module(f"bench.{name}").run(scale)
+    result = importlib.import_module(HOMES.get(name, f"bench.{name}")).run(scale)
     assert isinstance(result, Result)
     return result
 
@@ -57,6 +71,8 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="where the JSON goes (bench/results; with --quick nothing is kept without this)",
     )
+    for name, told in _OPTIONS.items():
+        parser.add_argument(f"--{name}", help=told)
     parser.add_argument(
         "--folder",
         type=Path,

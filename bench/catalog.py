@@ -30,6 +30,12 @@ NAMES = (
     "many_jobs",
     "back_pressure",
     "guarantees",
+    "latency",
+    "scaling",
+    "nexmark",
+    "smoke",
 )
+HOMES = {"nexmark": "bench.nexmark.run", "smoke": "bench.nexmark.smoke"}
+"""Where a bench is that has no module of its own name."""
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
 from bench.catalog import NAMES, RESULTS, ROOT
 from bench.chart import draw, ratio_bars, value_bars
+from bench.details import plots_of, sheets_of
 from bench.machine import Machine
 from bench.result import Measure, Result, load
+from bench.sheet import markdown
 from bench.table import HEAD, number, rows_of
 
 _HEAD = """\
@@ -24,9 +26,10 @@ This page and its plots are written by `python -m bench.report` from the JSON fi
 Measure again, on a machine with nothing else to do:
 
 ```
-make bench                          # all of it, a quarter of an hour, and this page
+make bench                          # all of it, some hours with the peers, and this page
 .venv/bin/python -m bench append    # one bench; then the page:
 .venv/bin/python -m bench.report
+.venv/bin/python -m bench nexmark --engines ours,spark --queries q0,q5 --events 1000000
 .venv/bin/python -m bench --quick   # small sizes, to see that it runs; keeps nothing
 ```
 
@@ -92,7 +95,7 @@ def _summary(results: list[Result]) -> str:
         for result in results
         for measure in _worst(result)
     ]
-    lines = "\n".join(_markdown(head, rows))
+    lines = "\n".join(markdown(head, rows))
     return f"\n## The targets\n\nOf each bench, the promise that is met least.\n\n{lines}\n"
 
 
@@ -129,7 +132,9 @@ def _section(result: Result, plots: list[str]) -> str:
         lines += [f"These are {result.scale} sizes: they only show that it runs.", ""]
     sizes = "; ".join(f"{name} {_size(value)}" for name, value in result.sizes.items())
     lines += [f"Sizes: {sizes}. `python -m bench {result.name}`", ""]
-    lines += _markdown(*_used_columns(rows_of(result)))
+    lines += markdown(*_used_columns(rows_of(result)))
+    for sheet in sheets_of(result):
+        lines += ["", f"### {sheet.title}", "", *sheet.markdown]
     lines += ["", *plots]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -140,11 +145,6 @@ def _used_columns(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[tu
         tuple(HEAD[place] for place in used),
         [tuple(row[place] for place in used) for row in rows],
     )
-
-
-def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    rules = ("---", *("---:" for _ in head[1:]))
-    return ["| " + " | ".join(cells) + " |" for cells in (head, rules, *rows)]
 
 
 def _plots(result: Result) -> Iterator[tuple[str, str]]:
@@ -161,6 +161,8 @@ def _plots(result: Result) -> Iterator[tuple[str, str]]:
         if len(found) > 1:
             title = f"{result.title}: {unit}"
             yield f"{result.name}-{place}.svg", draw(title, found)
+    for place, plot in enumerate(plots_of(result)):
+        yield f"{result.name}-engines-{place}.svg", plot
 
 
 def _anchor(result: Result) -> str:

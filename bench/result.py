@@ -75,6 +75,8 @@ class Result:
     scale: str
     sizes: Mapping[str, int | str]
     measures: tuple[Measure, ...]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What one bench keeps beside its measures, and only it knows how to read."""
     machine: Machine = field(default_factory=this_machine)
 
 

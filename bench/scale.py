@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -16,6 +16,10 @@ class Scale:
 
     quick: bool
     folder: Path
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """What a bench with options of its own is asked for, by their names."""
+    kept: Path | None = None
+    """Where results are that a bench may add to; none where nothing is kept."""
 
     @property
     def name(self) -> str:

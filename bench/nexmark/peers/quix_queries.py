@@ -1,0 +1,382 @@
+"""The queries of Nexmark as dataframes of Quix Streams: a function for each row, state by key."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+Frame = Any
+State = Any
+
+_RATE = 0.908
+_DAY = 86_400_000
+_WINDOW = 10_000
+_SLIDE = 2_000
+_LATENESS = 4_000
+_TOP = 10
+_BID = ("auction", "bidder", "price", "channel", "url", "date_time", "extra")
+_PLAIN_BID = ("auction", "bidder", "price", "date_time", "extra")
+_CHANNEL_ID = re.compile(r"(?:&|^)channel_id=([^&]*)")
+_KNOWN = {"apple": "0", "google": "1", "facebook": "2", "baidu": "3"}
+
+
+class Frames(Protocol):
+    """What a query is built with."""
+
+    def read(self, kind: str, key: str) -> Frame:
+        """Give one kind of events, by a key."""
+
+    def regroup(self, frame: Frame, column: str) -> Frame:
+        """Give rows by another key: they go through a topic of their own."""
+
+
+def _each(work: Callable[[Row], object], *, many: bool = False) -> Callable[[Frames], Frame]:
+    """A query that looks at each bid alone."""
+    return lambda frames: frames.read("bid", "auction").apply(work, expand=many)
+
+
+def _of_auctions(work: Callable[[Row, State], object]) -> Callable[[Frames], Frame]:
+    """A query that keeps a state for each auction, of which it reads all bids."""
+    return lambda frames: frames.read("bid", "auction").apply(work, stateful=True, expand=True)
+
+
+def _some(row: Row, names: tuple[str, ...]) -> Row:
+    return {name: row[name] for name in names}
+
+
+def _q1(row: Row) -> Row:
+    return {**_some(row, _PLAIN_BID), "price": row["price"] * _RATE}
+
+
+def _q2(row: Row) -> list[Row]:
+    return [_some(row, ("auction", "price"))] if row["auction"] % 123 == 0 else []
+
+
+def _q10(row: Row) -> Row:
+    minutes = row["date_time"] % _DAY // 60_000
+    return {
+        **_some(row, _PLAIN_BID),
+        "dt": _day(row),
+        "hm": f"{minutes // 60:02}:{minutes % 60:02}",
+    }
+
+
+def _q14(row: Row) -> list[Row]:
+    price = row["price"] * _RATE
+    if not 1_000_000 < price < 50_000_000:
+        return []
+    hour = row["date_time"] % _DAY // 3_600_000
+    kind = "nightTime" if hour <= 6 or hour >= 20 else "otherTime"
+    if 8 <= hour <= 18:
+        kind = "dayTime"
+    found = {**_some(row, _PLAIN_BID), "price": price, "bid_time_type": kind}
+    return [{**found, "c_counts": row["extra"].count("c")}]
+
+
+def _q21(row: Row) -> list[Row]:
+    found = _KNOWN.get(row["channel"].lower())
+    if found is None:
+        match = _CHANNEL_ID.search(row["url"])
+        if not match:
+            return []
+        found = match[1]
+    return [{**_some(row, ("auction", "bidder", "price", "channel")), "channel_id": found}]
+
+
+def _q22(row: Row) -> Row:
+    parts = row["url"].split("/", 6)
+    dirs = {"dir1": parts[3], "dir2": parts[4], "dir3": parts[5]}
+    return {**_some(row, ("auction", "bidder", "price", "channel")), **dirs}
+
+
+def _q3(frames: Frames) -> Frame:
+    people = frames.read("person", "id").filter(lambda row: row["state"] in {"OR", "ID", "CA"})
+    auctions = frames.read("auction", "seller").filter(lambda row: row["category"] == 10)
+    return people.concat(auctions).apply(_local_items, stateful=True, expand=True)
+
+
+def _local_items(row: Row, state: State) -> list[Row]:
+    if "seller" not in row:
+        person = _some(row, ("name", "city", "state"))
+        state.set("person", person)
+        return [{**person, "id": item} for item in state.get("items", [])]
+    person = state.get("person")
+    if person is None:
+        state.set("items", [*state.get("items", []), row["id"]])
+        return []
+    return [{**person, "id": row["id"]}]
+
+
+def _q4(frames: Frames) -> Frame:
+    changes = _sales(frames).apply(_winner_change, stateful=True, expand=True)
+    return frames.regroup(changes, "category").apply(_average, stateful=True)
+
+
+def _winner_change(row: Row, state: State) -> list[Row]:
+    before = state.get("best")
+    best = _winner(row, state)
+    if best is None or best == before:
+        return []
+    old = before["price"] if before else None
+    return [{"category": state.get("auction")["category"], "old": old, "new": best["price"]}]
+
+
+def _average(row: Row, state: State) -> Row:
+    count = state.get("count", 0) + (row["old"] is None)
+    total = state.get("total", 0) + row["new"] - (row["old"] or 0)
+    state.set("count", count)
+    state.set("total", total)
+    return {"id": row["category"], "final": total // count}
+
+
+def _q5(frames: Frames) -> Frame:
+    bids = frames.read("bid", "auction")
+    windows = bids.hopping_window(_WINDOW, _SLIDE, grace_ms=_LATENESS).count()
+    counts = windows.final(closing_strategy="partition").apply(
+        lambda row, key, *_: {
+            "auction": _number(key),
+            "num": row["value"],
+            "starttime": row["start"],
+            "endtime": row["end"],
+        },
+        metadata=True,
+    )
+    return frames.regroup(counts, "starttime").apply(_hottest, stateful=True, expand=True)
+
+
+def _hottest(row: Row, state: State) -> list[Row]:
+    """Give a count that is the highest so far; what it takes the place of is not said."""
+    most = state.get("most", 0)
+    if row["num"] > most:
+        state.set("most", row["num"])
+    return [row] if row["num"] >= most else []
+
+
+def _q8(frames: Frames) -> Frame:
+    pairs = frames.read("person", "id").concat(frames.read("auction", "seller"))
+    return pairs.apply(_new_users, stateful=True, expand=True)
+
+
+def _new_users(row: Row, state: State) -> list[Row]:
+    window = row["date_time"] // _WINDOW * _WINDOW
+    side, other = ("sold", "entered") if "seller" in row else ("entered", "sold")
+    if state.get(f"{side}-{window}") is not None:
+        return []
+    mine = {"id": row["id"], "name": row["name"], "stime": window} if side == "entered" else {}
+    state.set(f"{side}-{window}", mine)
+    found = state.get(f"{other}-{window}")
+    if found is None:
+        return []
+    return [mine or found]
+
+
+def _q9(frames: Frames) -> Frame:
+    return _sales(frames).apply(_winners, stateful=True, expand=True)
+
+
+def _winners(row: Row, state: State) -> list[Row]:
+    before = state.get("best")
+    best = _winner(row, state)
+    if best is None or best == before:
+        return []
+    bid = {**best, "bid_date_time": best["date_time"], "bid_extra": best["extra"]}
+    return [{**bid, **state.get("auction")}]
+
+
+def _winner(row: Row, state: State) -> Row | None:
+    """Give the winning bid so far, of which the first one wins among like ones."""
+    if "seller" in row:
+        state.set("auction", row)
+        bids = state.get("early", [])
+    else:
+        bids = [_some(row, _PLAIN_BID)]
+    auction, best = state.get("auction"), state.get("best")
+    if auction is None:
+        state.set("early", [*state.get("early", []), *bids])
+        return None
+    valid = [bid for bid in bids if auction["date_time"] <= bid["date_time"] <= auction["expires"]]
+    found: Row | None = min(
+        [*valid, *([best] if best else [])],
+        key=lambda bid: (-bid["price"], bid["date_time"]),
+        default=None,
+    )
+    if found is not None and found != best:
+        state.set("best", found)
+    return found
+
+
+def _sales(frames: Frames) -> Frame:
+    return frames.read("auction", "id").concat(frames.read("bid", "auction"))
+
+
+def _q11(frames: Frames) -> Frame:
+    windows = frames.read("bid", "bidder").session_window(_WINDOW, grace_ms=_LATENESS).count()
+    return windows.current().apply(
+        lambda row, key, *_: {
+            "bidder": _number(key),
+            "bid_count": row["value"],
+            "starttime": row["start"],
+            "endtime": row["end"] - 1 + _WINDOW,
+        },
+        metadata=True,
+    )
+
+
+def _q15(frames: Frames) -> Frame:
+    return frames.read("bid", "day").apply(_day_counts, stateful=True)
+
+
+def _q16(frames: Frames) -> Frame:
+    return frames.read("bid", "channel").apply(_channel_counts, stateful=True)
+
+
+def _day_counts(row: Row, state: State) -> Row:
+    found = _counts(row, state, _day(row))
+    del found["latest"]
+    return found
+
+
+def _channel_counts(row: Row, state: State) -> Row:
+    found = _counts(row, state, _day(row))
+    minutes = found.pop("latest") % _DAY // 60_000
+    return {"channel": row["channel"], **found, "minute": f"{minutes // 60:02}:{minutes % 60:02}"}
+
+
+def _counts(row: Row, state: State, day: str) -> Row:
+    """Count a bid, and its bidder and auction where they were not yet seen at that rank."""
+    kinds = ("total", "rank1", "rank2", "rank3")
+    names = [f"{kind}_{who}" for who in ("bids", "bidders", "auctions") for kind in kinds]
+    counts = state.get(day) or {"day": day, **dict.fromkeys(names, 0), "latest": 0}
+    rank = _rank(row["price"])
+    for kind in ("total", rank):
+        counts[f"{kind}_bids"] += 1
+    for who in ("bidder", "auction"):
+        place = f"{day} {who} {row[who]}"
+        seen = state.get(place, [])
+        new = [kind for kind in ("total", rank) if kind not in seen]
+        if new:
+            state.set(place, [*seen, *new])
+        for kind in new:
+            counts[f"{kind}_{who}s"] += 1
+    counts["latest"] = max(counts["latest"], row["date_time"])
+    state.set(day, counts)
+    return dict(counts)
+
+
+def _q17(row: Row, state: State) -> list[Row]:
+    day, price = _day(row), row["price"]
+    found = state.get(day) or {
+        "auction": row["auction"],
+        "day": day,
+        "total_bids": 0,
+        "rank1_bids": 0,
+        "rank2_bids": 0,
+        "rank3_bids": 0,
+        "min_price": price,
+        "max_price": price,
+        "sum_price": 0,
+    }
+    found["total_bids"] += 1
+    found[f"{_rank(price)}_bids"] += 1
+    found["min_price"] = min(found["min_price"], price)
+    found["max_price"] = max(found["max_price"], price)
+    found["sum_price"] += price
+    state.set(day, found)
+    return [{**found, "avg_price": found["sum_price"] // found["total_bids"]}]
+
+
+def _q18(row: Row, state: State) -> list[Row]:
+    place = str(row["bidder"])
+    if row["date_time"] < state.get(place, 0):
+        return []
+    state.set(place, row["date_time"])
+    return [row]
+
+
+def _q19(row: Row, state: State) -> list[Row]:
+    top = state.get("top", [])
+    if len(top) == _TOP and row["price"] <= top[-1]["price"]:
+        return []
+    top = sorted([*top, _some(row, _BID)], key=lambda bid: -bid["price"])[:_TOP]
+    state.set("top", top)
+    return [{**bid, "rank_number": place + 1} for place, bid in enumerate(top)]
+
+
+def _q20(frames: Frames) -> Frame:
+    return _sales(frames).apply(_expanded, stateful=True, expand=True)
+
+
+def _expanded(row: Row, state: State) -> list[Row]:
+    """Give bids with their auction; of an auction of no interest only that it is known is kept."""
+    if "seller" in row:
+        wanted = row["category"] == 10
+        state.set("auction", row if wanted else {})
+        return [_pair(bid, row) for bid in state.get("early", [])] if wanted else []
+    auction = state.get("auction")
+    if auction is None:
+        state.set("early", [*state.get("early", []), row])
+    return [_pair(row, auction)] if auction else []
+
+
+def _pair(bid: Row, auction: Row) -> Row:
+    own = {f"bid_{name}" if name in {"date_time", "extra"} else name: bid[name] for name in _BID}
+    others = {
+        f"auction_{name}" if name in {"date_time", "extra"} else name: value
+        for name, value in auction.items()
+        if name != "id"
+    }
+    return {**own, **others}
+
+
+def _rank(price: int) -> str:
+    if price < 10_000:
+        return "rank1"
+    return "rank2" if price < 1_000_000 else "rank3"
+
+
+def _day(row: Row) -> str:
+    return _written(row["date_time"] // _DAY)
+
+
+def _written(day: int) -> str:
+    if day not in _DAYS:
+        _DAYS[day] = time.strftime("%Y-%m-%d", time.gmtime(day * 86_400))
+    return _DAYS[day]
+
+
+def _number(key: bytes | str) -> int:
+    return int(key)
+
+
+_DAYS: dict[int, str] = {}
+QUERIES: dict[str, Callable[[Frames], Frame]] = {
+    "q0": _each(lambda row: _some(row, _PLAIN_BID)),
+    "q1": _each(_q1),
+    "q2": _each(_q2, many=True),
+    "q3": _q3,
+    "q4": _q4,
+    "q5": _q5,
+    "q8": _q8,
+    "q9": _q9,
+    "q10": _each(_q10),
+    "q11": _q11,
+    "q14": _each(_q14, many=True),
+    "q15": _q15,
+    "q16": _q16,
+    "q17": _of_auctions(_q17),
+    "q18": _of_auctions(_q18),
+    "q19": _of_auctions(_q19),
+    "q20": _q20,
+    "q21": _each(_q21, many=True),
+    "q22": _each(_q22),
+}
+_UNWRITTEN = "is not written for Quix Streams"
+REFUSED = {
+    "q6": f"q6 {_UNWRITTEN}: a second grouping of changes that take one another's place",
+    "q7": "Quix Streams has no window over all keys: every bid would go through one partition",
+    "q12": "Quix Streams has windows by the time of rows only, none by the clock",
+    "q13": f"q13 {_UNWRITTEN}: its lookup joins ask a store for each row",
+}

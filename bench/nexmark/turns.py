@@ -1,0 +1,162 @@
+"""Engines by turns over the same events: first a run that is checked, then those that count."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from bench.nexmark.answers import count_events
+from bench.nexmark.check import differences
+from bench.nexmark.engines import LABELS
+from bench.nexmark.harness import Driven, EngineCommand, EngineDied, NotRun, Outcome
+from bench.nexmark.record import Record, Remark, Run
+
+BATCH = 250_000
+_PATIENCE = 240.0
+_PATIENCE_PER_MILLION = 240.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to run: the events, the queries, how often, and how many rows a batch."""
+
+    events: int
+    folder: Path
+    queries: tuple[str, ...]
+    runs: int = 3
+    batch: int = BATCH
+    disorder: int = 0
+    scratch: Path
+
+    @property
+    def case(self) -> str:
+        """What results call it."""
+        words = [f"{self.events:,} events"]
+        if self.disorder:
+            words.append(f"up to {self.disorder:,} ms out of order")
+        if self.batch != BATCH:
+            words.append(f"batches of {self.batch:,}")
+        return ", ".join(words)
+
+    @property
+    def patience(self) -> float:
+        """The seconds after which a query is given up."""
+        return _PATIENCE + _PATIENCE_PER_MILLION * self.events / 1e6
+
+
+@dataclass(slots=True)
+class Turns:
+    """The engines at work; each is started at its first query, and anew after it has died."""
+
+    commands: list[EngineCommand]
+    plan: Plan
+    began: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    hellos: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _driven: dict[str, Driven] = field(default_factory=dict)
+
+    def records(self) -> Iterator[Record]:
+        """Run one query after the other on all engines, and give what each came to."""
+        try:
+            for query in self.plan.queries:
+                items = list(self._one(query))
+                runs = tuple(item for item in items if isinstance(item, Run))
+                remarks = tuple(item for item in items if isinstance(item, Remark))
+                yield Record(dict(self.hellos), runs, remarks)
+        finally:
+            for driven in self._driven.values():
+                driven.close()
+
+    def record(self) -> Record:
+        """Run all queries on all engines."""
+        return reduce(Record.updated, self.records(), Record())
+
+    def _one(self, query: str) -> Iterator[Run | Remark]:
+        read = count_events(query, self.plan.folder)
+        able = []
+        for command in self.commands:
+            wrong = self._checked(query, command)
+            if wrong is None:
+                able.append(command)
+            else:
+                yield self._remark(query, command, wrong)
+        for turn in range(self.plan.runs):
+            # Who is first changes, so that none always follows the same one.
+            for command in able[turn % len(able) :] + able[: turn % len(able)] if able else []:
+                outcome = self._ask(query, command, None)
+                if isinstance(outcome, NotRun):
+                    yield self._remark(query, command, outcome)
+                    continue
+                run = Run(
+                    self.plan.case,
+                    query,
+                    command.name,
+                    read,
+                    outcome.seconds,
+                    outcome.cpu,
+                    outcome.memory,
+                    outcome.first,
+                    outcome.rows,
+                    self.began,
+                )
+                _say(f"{query} {LABELS.get(command.name, command.name)}: {_words(run)}")
+                yield run
+
+    def _checked(self, query: str, command: EngineCommand) -> NotRun | None:
+        """Warm up by a run whose result is compared with the answer; say what is wrong."""
+        results = self.plan.scratch / f"results-{command.name}"
+        try:
+            outcome = self._ask(query, command, results)
+            if isinstance(outcome, NotRun):
+                return outcome
+            found = results / f"{query}.parquet"
+            if not found.exists():
+                return NotRun("wrong", "it kept no result to compare")
+            told = differences(query, pq.read_table(found), self.plan.folder)
+            return NotRun("wrong", told[0]) if told else None
+        finally:
+            shutil.rmtree(results, ignore_errors=True)
+
+    def _ask(self, query: str, command: EngineCommand, results: Path | None) -> Outcome:
+        request = {
+            "query": query,
+            "events": str(self.plan.folder.resolve()),
+            "results": None if results is None else str(results.resolve()),
+            "batch": self.plan.batch,
+        }
+        if results is not None:
+            results.mkdir(parents=True, exist_ok=True)
+        try:
+            if command.name not in self._driven:
+                log = self.plan.scratch / "logs" / f"{command.name}.log"
+                self._driven[command.name] = Driven.start(command, log)
+                self.hellos[command.name] = self._driven[command.name].hello
+            return self._driven[command.name].ask(request, self.plan.patience)
+        except EngineDied as died:
+            dead = self._driven.pop(command.name, None)
+            if dead is not None:
+                dead.close()
+            return NotRun("failed", str(died))
+
+    def _remark(self, query: str, command: EngineCommand, why: NotRun) -> Remark:
+        name = LABELS.get(command.name, command.name)
+        _say(f"{query} {name}: {why.kind}: {why.reason}")
+        return Remark(self.plan.case, query, command.name, why.kind, why.reason)
+
+
+def _words(run: Run) -> str:
+    return (
+        f"{run.thrift:,.0f} events/CPU-s, {run.rate:,.0f} events/s, {run.memory:,.0f} MiB"
+        f" ({run.seconds:.2f} s, {run.cpu:.2f} CPU-s, {run.rows:,} rows)"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
