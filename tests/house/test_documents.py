@@ -44,9 +44,9 @@ PLATFORM = (
     *("web pages", "L07"),
     *("server", "access", "requests"),
 )
-EXAMPLES = ("documentation", "mistakes", "K01", "K02", "K03", "L08")
+EXAMPLES = ("documentation", "mistakes", "E28", "K01", "K02", "K03", "L08")
 SQL = ("E24", *(f"F{n:02}" for n in range(1, 21)))
-PROOF = ("faults", "bad input", "speed", "conformance", "port", "wake-up")
+PROOF = ("faults", "bad input", "speed", "nexmark", "conformance", "port", "wake-up")
 ITEMS = (
     *HOUSE,
     *LOG,

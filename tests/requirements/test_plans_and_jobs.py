@@ -36,6 +36,9 @@ class Waiting:
     def await_end(self, timeout: timedelta | None = None) -> bool:
         return self._ended.wait(0.01 if timeout is not None else None)
 
+    def explain(self) -> str:
+        return ""
+
     def stop(self) -> None:
         self._ended.set()
 

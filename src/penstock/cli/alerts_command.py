@@ -268,11 +268,11 @@ def _served_alert(alert: dict[str, Any]) -> tuple[str, ...]:
 
 def _overview(context: typer.Context) -> Overview:
     from penstock.clock import SYSTEM_CLOCK  # noqa: PLC0415
+    from penstock.watch.made_rules import rules_now  # noqa: PLC0415
     from penstock.watch.overview import overview  # noqa: PLC0415
-    from penstock.watch.rule_document import rules_of  # noqa: PLC0415
 
     settings = settings_of(context)
-    rules = rules_of(settings.alerts)
+    rules = rules_now(settings.home, settings.alerts)
     if not log_exists(context):
         return overview(settings.home, rules, None, SYSTEM_CLOCK.now())
     with opened_log(context) as log:
@@ -280,9 +280,10 @@ def _overview(context: typer.Context) -> Overview:
 
 
 def _rule(settings: Settings, name: str) -> Rule:
+    from penstock.watch.made_rules import rule_tables  # noqa: PLC0415
     from penstock.watch.rule_document import require_rule  # noqa: PLC0415
 
-    return require_rule(settings.alerts, name)
+    return require_rule(rule_tables(settings.home, settings.alerts), name)
 
 
 def _row(view: RuleView) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ class StageName(StrEnum):
     PHYSICAL = "physical"
     WATERMARK = "watermark"
     STATE = "state"
+    SPARK = "spark"
     ALL = "all"
 
 

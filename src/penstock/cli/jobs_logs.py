@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -59,6 +60,8 @@ def logs(
     seen = set(found)
     try:
         while follow:
+            # What reads along may be a pipe, which would wait for a full buffer.
+            sys.stdout.flush()
             time.sleep(_PAUSE)
             for line in office.log(name):
                 if line not in seen:

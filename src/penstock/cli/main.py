@@ -17,10 +17,12 @@ import typer
 import penstock
 from penstock.cli.output import examples, report, write_line
 from penstock.config import (
+    CA_FILE,
     DEBUG,
     DRIVER_MEMORY,
     HOME,
     KEYS,
+    LOG,
     MASTER,
     REGISTRY_URL,
     SERVER,
@@ -61,12 +63,13 @@ COMMANDS = {
     "lineage": "penstock.cli.lineage_command",
     "config": "penstock.cli.config_command",
     "doctor": "penstock.cli.doctor_command",
+    "compare": "penstock.cli.compare_command",
 }
 
 AT_SERVER = frozenset(
     {
         "topics", "produce", "consume", "groups", "sql", "jobs", "schemas", "alerts", "dlq",
-        "metrics", "lineage", "config", "doctor", "query",
+        "metrics", "lineage", "config", "doctor", "query", "compare",
     }
 )  # fmt: skip
 """What can be asked of a server, or does not depend on where one works."""
@@ -120,7 +123,8 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
 
 def split_flags(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Part the flags that every command knows, which may stand anywhere, from the other words."""
-    takes_value = {key.flag: key is not DEBUG for key in KEYS}
+    # Commands name a log by --home or --server; --log is where some of them write theirs.
+    takes_value = {key.flag: key is not DEBUG for key in KEYS if key is not LOG}
     flags: list[str] = []
     words: list[str] = []
     left = iter(arguments)
@@ -183,6 +187,9 @@ def _penstock(  # noqa: PLR0913, PLR0917  # each parameter is a flag
     ] = None,
     token_file: Annotated[
         str | None, typer.Option(TOKEN_FILE.flag, metavar="FILE", help=TOKEN_FILE.meaning)
+    ] = None,
+    ca_file: Annotated[
+        str | None, typer.Option(CA_FILE.flag, metavar="FILE", help=CA_FILE.meaning)
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG.flag, help=DEBUG.meaning)] = False,
     version: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
@@ -54,9 +53,8 @@ def log_exists(context: typer.Context) -> bool:
 
 @contextmanager
 def _served_log(settings: Settings) -> Iterator[EmbeddedLog]:
-    from penstock.client.server import token_for  # noqa: PLC0415  # HTTP: 0.2 s
-    from penstock.log.remote.web_log import WebLog  # noqa: PLC0415
+    from penstock.log.remote.web_log import served_log  # noqa: PLC0415  # WebSockets: 0.1 s
 
-    with WebLog(settings.server, token_for(settings, os.environ)) as log:
+    with served_log(settings.server, settings) as log:
         # It has all that commands ask, and refuses what only files can answer.
         yield cast("EmbeddedLog", log)

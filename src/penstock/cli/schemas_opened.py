@@ -27,11 +27,11 @@ def opened_schemas(context: typer.Context, *, create: bool = False) -> Iterator[
     """Open the registry in force: the one in the log, or the one at `registry.url`."""
     from penstock.schema.registry.registry import Registry  # noqa: PLC0415  # Arrow: 0.1 s
 
-    url, token = registry_place(context)
-    if url:
+    place = registry_place(context)
+    if place.url:
         from penstock.schema.registry.remote import RemoteRegistry  # noqa: PLC0415  # HTTP
 
-        remote = RemoteRegistry(url, token=token)
+        remote = RemoteRegistry(place.url, token=place.token, ca_file=place.ca_file)
         try:
             yield remote
         finally:

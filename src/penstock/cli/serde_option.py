@@ -140,8 +140,8 @@ def _columns(schema: str | None) -> Schema | None:
 def _schemas(context: typer.Context, log: Log) -> Schemas:
     from penstock.schema.registry.open import open_schemas  # noqa: PLC0415
 
-    url, token = registry_place(context)
-    schemas = open_schemas(log, url, token=token)
+    place = registry_place(context)
+    schemas = open_schemas(log, place.url, token=place.token, ca_file=place.ca_file)
     context.call_on_close(schemas.close)
     return schemas
 

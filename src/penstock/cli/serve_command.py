@@ -20,6 +20,7 @@ from penstock.errors import SetupError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from ssl import SSLContext
 
     from penstock.jobs.host_file import HostedJob
     from penstock.serve.access.policy import Policy
@@ -47,7 +48,7 @@ def register(application: typer.Typer) -> None:
             "penstock serve",
             "penstock serve --port 0 --no-jobs --json",
             "penstock serve token create --role reader --name grafana",
-            "penstock serve --host 0.0.0.0",
+            "penstock serve --host 0.0.0.0 --tls-certificate server.pem --tls-key server.key",
         )
     )(serve)
     register_tokens(group)
@@ -82,6 +83,16 @@ def serve(  # noqa: PLR0913  # each parameter is an option
     body_limit: Annotated[
         int, typer.Option("--body-limit", min=1000, help="Bytes that a request may have.")
     ] = 16 * 1024 * 1024,
+    tls_certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls-certificate", metavar="FILE", help="Answer https:// with this certificate."
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="FILE", help="The key of the certificate."),
+    ] = None,
     log: Annotated[
         LogTo, typer.Option("--log", help="Log requests to a file of the home, or to stderr.")
     ] = LogTo.FILE,
@@ -103,6 +114,9 @@ def serve(  # noqa: PLR0913  # each parameter is an option
     from penstock.serve.watching import watching  # noqa: PLC0415
 
     policy = _policy(home, host, allow_origin or [])
+    tls = _tls(context, (tls_certificate, tls_key))
+    if tls is None and not policy.loopback:
+        talk("tokens go over the network as they are: --tls-certificate hides them")
     file = ServerFile(home)
     with (
         exported_flags(context),
@@ -110,7 +124,7 @@ def serve(  # noqa: PLR0913  # each parameter is an option
         _logged(home, log),
         opened_platform(home) as platform,
         _answering(
-            platform, policy, (host, port), Limits(body_limit, time_limit), pages=pages
+            platform, policy, (host, port), Limits(body_limit, time_limit), pages=pages, tls=tls
         ) as url,
     ):
         file.write(url)
@@ -149,6 +163,13 @@ def _policy(home: Path, host: str, origins: list[str]) -> Policy:
     return Policy(tokens, loopback, frozenset(origins))
 
 
+def _tls(context: typer.Context, given: tuple[Path | None, Path | None]) -> SSLContext | None:
+    from penstock.serve.tls import tls_files  # noqa: PLC0415
+
+    files = tls_files(*given, settings_of(context).serve)
+    return None if files is None else files.context()
+
+
 def _logged(home: Path, log: LogTo) -> contextlib.AbstractContextManager[None]:
     from penstock.serve.access.token_file import FOLDER  # noqa: PLC0415
     from penstock.serve.structured_log import written_log  # noqa: PLC0415
@@ -166,6 +187,7 @@ def _answering(
     limits: Limits,
     *,
     pages: bool,
+    tls: SSLContext | None,
 ) -> Iterator[str]:
     from penstock.serve.application import application  # noqa: PLC0415
     from penstock.serve.server import HttpServer  # noqa: PLC0415
@@ -175,7 +197,7 @@ def _answering(
         from penstock.serve.pages.site import add_pages  # noqa: PLC0415  # NiceGUI: 1 s
 
         add_pages(app, platform)
-    with HttpServer(app, host=place[0], port=place[1]) as server:
+    with HttpServer(app, host=place[0], port=place[1], tls=tls) as server:
         try:
             yield server.url
         finally:

@@ -118,11 +118,12 @@ def sql(  # noqa: PLR0913  # each parameter is an option
     server = settings_of(context).server
     if server and action is not Action.SERVE:
         _refuse_at_server(action, check)
-        from penstock.client.server import token_for  # noqa: PLC0415  # HTTP
+        from penstock.log.remote.server_token import token_for  # noqa: PLC0415
         from penstock.sql.remote_session import RemoteSession  # noqa: PLC0415
 
-        token = token_for(settings_of(context), os.environ)
-        with RemoteSession(server, home, token=token) as remote:
+        settings = settings_of(context)
+        token = token_for(settings, os.environ, server)
+        with RemoteSession(server, home, token=token, ca_file=settings.ca_file) as remote:
             _answer(remote, statements or [], file, home, (asks, json))
         return
     from penstock.sql.session import SqlSession  # noqa: PLC0415  # the grammar, the log: 0.4 s
