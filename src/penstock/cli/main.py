@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 import penstock
+from penstock.cli.interrupts import repeat_swallowed_interrupts
 from penstock.cli.output import examples, report, write_line
 from penstock.config import (
     CA_FILE,
@@ -78,6 +79,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 def main() -> None:
     """Run the command line of this process."""
+    repeat_swallowed_interrupts()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
