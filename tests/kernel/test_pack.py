@@ -122,3 +122,31 @@ def test_a_packed_slice_that_is_late_after_all_is_counted() -> None:
         step = aggregate.step(State(time=Time(50, 0)), packed, Time(50, 0))
         assert (step.counts.taken, step.counts.late) == (2, 2)
         assert step.state.rows == 0
+
+
+def test_a_slice_that_is_late_beside_one_of_two_windows_takes_nothing_of_it() -> None:
+    aggregate = operator(Hopping(ms(20), ms(10)), Repeat(Always()))
+    rows = (("a", 1, 1), ("b", 2, 51))
+    packed = aggregate.pack(delta(*rows), START_OF_TIME)
+    now = Time(50, 0)
+    plain = aggregate.step(State(time=now), delta(*rows), now)
+    other = aggregate.step(State(time=now), packed, now)
+    assert other.output.drop("_taken").equals(plain.output.drop("_taken"))
+    assert other.output["k"].to_list() == ["b", "b"]
+
+
+@pytest.mark.parametrize(("window", "trigger"), WINDOWS)
+def test_values_of_many_batches_are_counted_once(
+    window: Window | None, trigger: Trigger | None
+) -> None:
+    aggregate = operator(window, trigger)
+    plain, other = State(), State()
+    for batch in range(4):
+        rows = delta(*((f"k{n % 3}", n * batch % 50, n % 40) for n in range(60)), *ROWS)
+        now = Time(START_OF_TIME if batch < 3 else 100, 0)
+        one = aggregate.step(plain, rows, now)
+        two = aggregate.step(other, aggregate.pack(rows, START_OF_TIME), now)
+        order = ["_time", "k", "n", "total"]
+        assert two.output.sort(order).equals(one.output.sort(order))
+        assert two.counts == one.counts
+        plain, other = one.state, two.state

@@ -123,17 +123,27 @@ def _named(work: Work, slices: Slices, row: Whole, at: Whole) -> Groups:
     numbers = pl.Series(PANE, work.panes[PANE][at])
     names = shape.no_groups.columns.columns
     columns = slices.columns[[name for name in names if name != PANE]]
-    if len(row) != columns.height:
+    alone = np.array_equal(row, np.arange(columns.height))
+    if not alone:
         columns = columns[pl.Series(row, dtype=pl.UInt32)]
     named = columns.hstack([numbers])[names]
-    pairs = pl.DataFrame({SLICE: row, PANE: numbers})
     sets = {
-        name: table.join(pairs, on=SLICE, how="inner", maintain_order="left").select(
+        name: (_moved(table, numbers) if alone else _spread(table, row, numbers)).select(
             shape.no_groups.sets[name].columns
         )
         for name, table in slices.sets.items()
     }
     return Groups(named, sets)
+
+
+def _moved(table: Frame, numbers: pl.Series) -> Frame:
+    """Give a table of slices the numbers of their panes, one each."""
+    return table.with_columns(pl.Series(PANE, numbers.to_numpy()[table[SLICE].to_numpy()]))
+
+
+def _spread(table: Frame, row: Whole, numbers: pl.Series) -> Frame:
+    pairs = pl.DataFrame({SLICE: row, PANE: numbers})
+    return table.join(pairs, on=SLICE, how="inner", maintain_order="left")
 
 
 def _share(slices: Slices, row: Whole, at: Whole) -> Share:
