@@ -90,11 +90,21 @@ def _hash_of(frame: Frame, keys: Sequence[str]) -> Hashes:
 
 
 def _column(series: pl.Series) -> Hashes:
+    if series.dtype == pl.String and _alike(series):
+        # A day or a channel is often that of all rows: it is hashed once.
+        return np.repeat(_values(series[:1]), len(series))
     hashes = _values(series)
     if series.null_count():
         nothing = _mix(np.full(1, NULL, np.uint64))[0]
         hashes = np.where(series.is_null().to_numpy(), nothing, hashes)
     return hashes
+
+
+def _alike(series: pl.Series) -> bool:
+    """Whether all rows have one value."""
+    if len(series) < _WORD or series[0] is None or series[0] != series[-1]:
+        return False
+    return not series.null_count() and bool((series == series[0]).all())
 
 
 def _values(series: pl.Series) -> Hashes:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from penstock.kernel.assign import Whole
-from penstock.kernel.bucket import hash_of
+from penstock.kernel.bucket import Hashes, hash_of
 from penstock.kernel.fold.grouping import join
 from penstock.kernel.port import Frame
 from penstock.kernel.trigger.node import Mask
@@ -17,6 +17,8 @@ _NUMBER = "_number"
 _ROW = "_row"
 # Of more keys a join is faster.
 _FEW = 20_000
+# In a longer array most numbers would not be there.
+_CLOSE = 8
 
 
 def find_keys(wanted: Frame, known: Frame) -> Whole | None:
@@ -26,9 +28,9 @@ def find_keys(wanted: Frame, known: Frame) -> Whole | None:
     """
     if any(kind.is_nested() for kind in known.dtypes):
         return None
-    hashes, names = hash_of(known, known.columns), known.columns
+    hashes, asked = _hashes(known), _hashes(wanted)
     order = np.argsort(hashes, kind="stable")
-    hashes, asked = hashes[order], hash_of(wanted, names)
+    hashes = hashes[order]
     places = np.minimum(np.searchsorted(hashes, asked), known.height - 1)
     hit = hashes[places] == asked
     found = order[places]
@@ -39,6 +41,46 @@ def find_keys(wanted: Frame, known: Frame) -> Whole | None:
     if not same_keys(one, other) or (hashes[1:] == hashes[:-1]).any():
         return None
     return np.where(hit, found, -1)
+
+
+def _hashes(keys: Frame) -> Hashes:
+    """Give hashes that hold for now, or ours where those might tell apart what is equal."""
+    if any(kind.is_float() for kind in keys.dtypes):
+        return hash_of(keys, keys.columns)
+    return keys.hash_rows().to_numpy()
+
+
+def find_numbers(wanted: pl.Series, known: pl.Series) -> Whole | None:
+    """Give the same of keys that are whole numbers, close together and never null."""
+    if wanted.dtype != pl.Int64 or wanted.null_count() or known.null_count():
+        return None
+    asked, held = wanted.to_numpy(), known.to_numpy()
+    least, most = int(held.min()), int(held.max())
+    if most - least > _CLOSE * (len(held) + len(asked)):
+        return None
+    table = np.full(most - least + 1, -1, dtype=np.int64)
+    table[held - least] = np.arange(len(held))
+    found = np.full(len(asked), -1, dtype=np.int64)
+    inside = (asked >= least) & (asked <= most)
+    found[inside] = table[asked[inside] - least]
+    return found
+
+
+def telling(wanted: Frame, known: Frame) -> list[str]:
+    """Give the columns by which keys differ: none where all are one key."""
+    held = (wanted, known) if known.height else (wanted,)
+    return [name for name in wanted.columns if not one_value([frame[name] for frame in held])]
+
+
+def one_value(columns: Sequence[pl.Series]) -> bool:
+    """Whether all columns, which have rows, hold one text or whole number only."""
+    first = columns[0]
+    if not first.len() or not (first.dtype == pl.String or first.dtype.is_integer()):
+        return False
+    value = first[0]
+    if value is None or any(column[0] != value or column[-1] != value for column in columns):
+        return False
+    return all(not column.null_count() and bool((column == value).all()) for column in columns)
 
 
 def same_keys(one: Frame, other: Frame) -> bool:
@@ -97,24 +139,36 @@ class KeyBook:
 
     def _add(self, wanted: Frame) -> Whole:
         assert self._known is not None
-        new = wanted.unique(maintain_order=True)
+        names = telling(wanted, wanted.clear())
+        new = wanted.unique(names, maintain_order=True, keep="first") if names else wanted[:1]
         first = self._known.height
         self._known = pl.concat([self._known, new]) if first else new
         if new.height == wanted.height:
             return np.arange(first, first + new.height, dtype=np.int64)
-        return self._find(wanted, new) + first
+        if not names:
+            return np.full(wanted.height, first, dtype=np.int64)
+        return self._find(wanted[names], new[names]) + first
 
     def _find(self, wanted: Frame, known: Frame) -> Whole:
-        if known.height < _FEW and wanted.height < _FEW:
+        names = telling(wanted, known)
+        if not names:
+            return np.zeros(wanted.height, dtype=np.int64)
+        wanted, known = wanted[names], known[names]
+        found = find_numbers(wanted[names[0]], known[names[0]]) if len(names) == 1 else None
+        if found is None and known.height < _FEW and wanted.height < _FEW:
             found = find_keys(wanted, known)
-            if found is not None:
-                return found
-        numbered = known.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER))
-        if known.height > 2 * wanted.height:
-            # The hash table is built of the right side: here the smaller one.
-            rows = wanted.with_row_index(_ROW)
-            pairs = join(numbered, rows, self._names, "inner", in_order=False)
-            found = np.full(wanted.height, -1, dtype=np.int64)
-            found[pairs[_ROW].to_numpy()] = pairs[_NUMBER].to_numpy()
-            return found
-        return join(wanted, numbered, self._names, "left")[_NUMBER].fill_null(-1).to_numpy()
+        return _joined(wanted, known) if found is None else found
+
+
+def _joined(wanted: Frame, known: Frame) -> Whole:
+    """Give the row of each key among known ones, -1 where it is not there."""
+    names = wanted.columns
+    numbered = known.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(_NUMBER))
+    if known.height > 2 * wanted.height:
+        # The hash table is built of the right side: here the smaller one.
+        rows = wanted.with_row_index(_ROW)
+        pairs = join(numbered, rows, names, "inner", in_order=False)
+        found = np.full(wanted.height, -1, dtype=np.int64)
+        found[pairs[_ROW].to_numpy()] = pairs[_NUMBER].to_numpy()
+        return found
+    return join(wanted, numbered, names, "left")[_NUMBER].fill_null(-1).to_numpy()

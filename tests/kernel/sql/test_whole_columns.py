@@ -76,6 +76,14 @@ def test_a_moment_is_written(form: str) -> None:
     both("TIMESTAMPTOSTRING(V, {0})", form, STRING, millis, INT64)
 
 
+@pytest.mark.parametrize("form", ["yyyy-MM-dd", "HH:mm", "yyyy-MM-dd HH:mm:ss"])
+@pytest.mark.parametrize("moments", [(5,), (5, 59_999), (-1, -86_400_000), (-1, 0), (None, 7)])
+def test_moments_of_one_day_or_minute_are_written_as_others(
+    form: str, moments: tuple[int | None, ...]
+) -> None:
+    both("TIMESTAMPTOSTRING(V, {})", form, STRING, moments, INT64)
+
+
 @pytest.mark.parametrize("form", ["d MMM yy", "EEEE MMMM D", "yyyy MM"])
 def test_a_date_is_written(form: str) -> None:
     days = (None, date(1970, 1, 1), date(2024, 2, 29), date(1, 1, 1), date(9999, 12, 31))

@@ -88,6 +88,9 @@ def _texts(form: str, moments: pl.Series) -> pl.Series:
     if moments.dtype != pl.Datetime or moments.is_empty() or _PARTS_OF_SECOND.search(form):
         return moments.dt.strftime(form)
     told = next(unit for unit, finer in _TOLD.items() if not finer.search(form))
+    ends = pl.Series([moments.min(), moments.max()], dtype=moments.dtype)
+    if not moments.null_count() and ends.dt.truncate(told).n_unique() == 1:
+        return ends.dt.strftime(form).new_from_index(0, len(moments)).alias(moments.name)
     alike = moments.dt.truncate(told)
     each = alike.unique()
     return alike.replace_strict(each, each.dt.strftime(form), return_dtype=pl.String)
