@@ -6,11 +6,13 @@ tables need. `_packed` is true in such rows, and null in rows that are as they c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.kernel.pane import PANE
 from penstock.kernel.port import WEIGHT, Frame
@@ -64,20 +66,34 @@ def _slices(shape: Shape, packed: Frame) -> Slices:
     sets = {}
     for number, name in enumerate(sorted(none.sets)):
         names = _names([column for column in none.sets[name].columns if column != PANE], number)
-        lists = packed.select(
-            pl.int_range(pl.len(), dtype=pl.Int64).alias(SLICE), *names.values()
-        ).filter(pl.col(next(iter(names.values()))).list.len() > 0)
-        table = lists.explode(list(names.values()))
-        sets[name] = table.rename({packed: plain for plain, packed in names.items()})
+        sets[name] = _exploded(packed, names)
     return Slices(packed[[*shape.slice_by, *held, *stats]], sets)
+
+
+def _exploded(packed: Frame, names: Mapping[str, str]) -> Frame:
+    """Give lists, of which those in one row are as long, as a table."""
+    lists = {name: packed[column].to_arrow() for name, column in names.items()}
+    lengths = pc.list_value_length(next(iter(lists.values()))).to_numpy(zero_copy_only=False)
+    columns = [pl.Series(SLICE, np.repeat(np.arange(packed.height), lengths))]
+    columns += [pl.Series(name, pc.list_flatten(found)) for name, found in lists.items()]
+    return pl.DataFrame(columns)
 
 
 def _lists(table: Frame, number: int, height: int) -> Frame:
     """Give a table as lists, one row a slice."""
+    slices = table[SLICE].to_numpy()
+    if (slices[1:] < slices[:-1]).any():
+        order = np.argsort(slices, kind="stable")
+        table, slices = table[pl.Series(order, dtype=pl.UInt32)], slices[order]
+    ends = np.cumsum(np.bincount(slices, minlength=height))
+    offsets = pa.array(np.concatenate([[0], ends]))
     names = _names([name for name in table.columns if name != SLICE], number)
-    lists = table.rename(names).group_by(SLICE, maintain_order=True).agg(pl.all())
-    slices = pl.DataFrame({SLICE: np.arange(height, dtype=np.int64)})
-    return slices.join(lists, on=SLICE, how="left", maintain_order="left").drop(SLICE)
+    return pl.DataFrame(
+        [
+            pl.Series(packed, pa.LargeListArray.from_arrays(offsets, table[name].to_arrow()))
+            for name, packed in names.items()
+        ]
+    )
 
 
 def _names(columns: Sequence[str], number: int) -> dict[str, str]:

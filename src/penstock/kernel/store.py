@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,15 @@ class Store:
         if not parts:
             return
         parts = [self._fold.after(part, self._groups) for part in parts]
+        grown = self._fold.grown(self._groups, parts, PANE)
+        names = list(self._groups.sets)
+        self._groups = self._groups.without(grown)
+        self._add([part.without(grown) for part in parts])
+        if grown:
+            sets = {**self._groups.sets, **grown}
+            self._groups = Groups(self._groups.columns, {name: sets[name] for name in names})
+
+    def _add(self, parts: Sequence[Groups]) -> None:
         numbers = [part.columns[PANE].to_numpy() for part in parts]
         touched = np.unique(np.concatenate(numbers))
         known = self._pick(touched, keep=True)
@@ -67,7 +76,8 @@ class Store:
 
     def get(self, numbers: Whole) -> Groups:
         """Give the accumulators of panes; those of a pane without rows are the identities."""
-        return filled(self._fold, self._pick(numbers, keep=True), numbers)
+        found = self._pick(numbers, keep=True, whole=self._fold.looked_up)
+        return filled(self._fold, found, numbers)
 
     def found(self, numbers: Whole) -> Groups:
         """Give the accumulators of those panes that have any."""
@@ -83,14 +93,18 @@ class Store:
         groups = self._groups
         return Groups(named(groups.columns), {n: named(t) for n, t in groups.sets.items()})
 
-    def _pick(self, numbers: Whole, *, keep: bool) -> Groups:
+    def _pick(self, numbers: Whole, *, keep: bool, whole: Collection[str] = ()) -> Groups:
+        """Give what these panes have, or all others; some tables as a whole."""
         held = self._groups.columns.height
         if not held or not len(numbers):
             return self._groups if not keep else _cleared(self._groups)
         groups = self._groups
         return Groups(
             _picked(groups.columns, numbers, keep=keep),
-            {name: _picked(table, numbers, keep=keep) for name, table in groups.sets.items()},
+            {
+                name: table if name in whole else _picked(table, numbers, keep=keep)
+                for name, table in groups.sets.items()
+            },
         )
 
     def _union(self, parts: Sequence[Groups]) -> Groups:

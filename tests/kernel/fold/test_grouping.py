@@ -98,6 +98,27 @@ def test_small_numbers_are_counted_as_groups_are(weight: str | None) -> None:
     assert sorted(found.rows()) == sorted(expected.rows())
 
 
-@pytest.mark.parametrize("values", [["a"] * 2000, [0, 10**9] * 1000, [None, 1] * 1000, [1, 2]])
+@pytest.mark.parametrize("values", [["a"] * 2000, [0, 2**62] * 1000, [None, 1] * 1000, [1, 2]])
 def test_other_values_and_few_rows_are_not_counted_so(values: list[object]) -> None:
     assert count_numbers(pl.DataFrame({"a": values}), ["a"], None, "n") is None
+
+
+@pytest.mark.parametrize("weights", [None, (1,), (1, 2), (1, 9), (1, -1)])
+def test_numbers_far_apart_are_counted_in_their_order(weights: tuple[int, ...] | None) -> None:
+    chance = random.Random(3)
+    frame = pl.DataFrame(
+        {
+            "a": [chance.randint(-3, 400) for _ in range(3000)],
+            "b": [chance.randint(0, 9) * 10**9 for _ in range(3000)],
+            "w": [chance.choice(weights or (1,)) for _ in range(3000)],
+        }
+    )
+    weight = None if weights is None else "w"
+    found = count_numbers(frame, ["a", "b"], weight, "n")
+    if found is None:
+        # Such weights would have made more numbers of them, or less than none.
+        assert weights in ((1, 9), (1, -1))
+        return
+    many = pl.len() if weight is None else pl.col("w").sum()
+    expected = group(frame, ["a", "b"], [many.cast(pl.Int64).alias("n")])
+    assert found.equals(expected.sort("a", "b"))

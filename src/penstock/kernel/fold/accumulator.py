@@ -63,6 +63,11 @@ class Table(Protocol):
 
 Summary: TypeAlias = Callable[[Frame, Sequence[str]], Frame]
 """Gives of a table the group columns and one column `_result`."""
+Lookup: TypeAlias = Callable[[Frame, pl.Series], pl.Series | None]
+"""Gives of a table the results of numbered groups, in their order, whatever else it holds.
+
+The numbers stand in a column of the name that these have. None where it would take too long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class InTable:
     summary: Summary
     identity: pl.Expr
     packable: bool = True
+    lookup: Lookup | None = None
 
 
 Accumulator: TypeAlias = InColumns | InTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,6 +23,7 @@ from penstock.kernel.fold.argument import tasks_of
 from penstock.kernel.fold.arrival import beyond, continued, size_of
 from penstock.kernel.fold.compile import compile_measure
 from penstock.kernel.fold.grouping import group, join
+from penstock.kernel.fold.multiset import Multiset
 from penstock.kernel.port import CONTROL, WEIGHT, Frame
 from penstock.model.measure import Measure
 from penstock.schema.schema import Schema
@@ -39,6 +40,12 @@ class Groups:
 
     columns: Frame
     sets: Mapping[str, Frame] = field(default_factory=dict)
+
+    def without(self, tables: Collection[str]) -> Groups:
+        """Give the same without some of its tables."""
+        if not tables:
+            return self
+        return Groups(self.columns, {n: t for n, t in self.sets.items() if n not in tables})
 
 
 class Fold:
@@ -69,6 +76,10 @@ class Fold:
         self._tables: dict[str, Table] = {
             item.table.name: item.table for item in self._in_tables.values()
         }
+        self.looked_up = frozenset(self._tables) - {
+            item.table.name for item in self._in_tables.values() if item.lookup is None
+        }
+        """The tables in which results are found without a look at other groups."""
         self.packable: bool = all(item.packable for item in compiled.values())
         """Whether rows may be folded in parts of any split, merged in any order."""
 
@@ -124,8 +135,21 @@ class Fold:
         """Put together parts of one whole that have no group in common."""
         return Groups(
             pl.concat([part.columns for part in groups]),
-            {name: pl.concat([part.sets[name] for part in groups]) for name in self._tables},
+            {name: pl.concat([part.sets[name] for part in groups]) for name in groups[0].sets},
         )
+
+    def grown(self, held: Groups, parts: Sequence[Groups], by: str) -> dict[str, Frame]:
+        """Give the tables that can take parts without a look at all they hold."""
+        tables = {}
+        for name, table in self._tables.items():
+            if isinstance(table, Multiset):
+                come = [part.sets[name] for part in parts]
+                taken = table.grown(
+                    held.sets[name], come[0] if len(come) == 1 else pl.concat(come), by
+                )
+                if taken is not None:
+                    tables[name] = taken
+        return tables
 
     def regroup(self, groups: Groups, mapping: Frame, by: Sequence[str]) -> Groups:
         """Rename the groups of a mapping (`_new_` columns beside their own), then add up."""
@@ -153,11 +177,28 @@ class Fold:
             for name, item in self._in_columns.items()
         )
         frame = groups.columns.select(*keys, ROWS, *results)
+        looked_up = []
         for name, item in self._in_tables.items():
-            found = item.summary(groups.sets[item.table.name], keys).rename({RESULT: name})
-            value = pl.coalesce(pl.col(name).cast(self._types[name]), item.identity)
-            frame = join(frame, found, keys, "left").with_columns(value.alias(name))
-        return frame[[*by, ROWS, *self._types]]
+            found = self._looked_up(item, groups.sets[item.table.name], frame[keys[0]], len(keys))
+            if found is None:
+                frame = self._joined(frame, name, groups.sets[item.table.name], keys)
+            else:
+                looked_up.append(found.alias(name))
+        return frame.hstack(looked_up)[[*by, ROWS, *self._types]]
+
+    def _looked_up(
+        self, item: InTable, table: Frame, groups: pl.Series, keys: int
+    ) -> pl.Series | None:
+        numbered = keys == 1 and groups.dtype == pl.Int64 and not groups.null_count()
+        if item.lookup is None or not numbered:
+            return None
+        return item.lookup(table, groups)
+
+    def _joined(self, frame: Frame, name: str, table: Frame, keys: Sequence[str]) -> Frame:
+        item = self._in_tables[name]
+        found = item.summary(table, keys).rename({RESULT: name})
+        value = pl.coalesce(pl.col(name).cast(self._types[name]), item.identity)
+        return join(frame, found, keys, "left").with_columns(value.alias(name))
 
     def empty(self, by: Mapping[str, pl.DataType]) -> Groups:
         """Give no groups, with all columns."""
@@ -182,10 +223,10 @@ class Fold:
         keys = list(by) or [_ALL]
         aggregates = [pl.col(ROWS).sum(), *(part.merge for part in self._parts)]
         columns = pl.concat([part.columns for part in groups])
-        sets = {name: pl.concat([part.sets[name] for part in groups]) for name in self._tables}
+        sets = {name: pl.concat([part.sets[name] for part in groups]) for name in groups[0].sets}
         return Groups(
             group(columns, keys, aggregates),
-            {name: table.reduce(sets[name], keys) for name, table in self._tables.items()},
+            {name: self._tables[name].reduce(table, keys) for name, table in sets.items()},
         )
 
 

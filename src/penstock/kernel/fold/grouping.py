@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from penstock.kernel.port import Frame
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _PLACE = "_first_place"
 _KEY = "_one_key"
@@ -19,6 +22,7 @@ _STREAM_FROM = 20_000
 # Of fewer rows groups are found as fast; in a longer array most numbers would not be there.
 _COUNT_FROM = 1_000
 _COUNT_MOST = 4
+_CODES = 2**62
 
 
 def group(
@@ -44,34 +48,56 @@ def group_anyhow(frame: Frame, by: Sequence[str], aggregates: Sequence[pl.Expr])
 
 
 def count_numbers(frame: Frame, by: Sequence[str], weight: str | None, name: str) -> Frame | None:
-    """Count groups of small whole numbers, or add up a weight; none where they are not so small.
+    """Count groups of whole numbers, or add up a weight; none where one number cannot hold them.
 
-    Numbers are counted in an array several times as fast as groups are found. Weights are added up
-    exactly as long as no sum is beyond 2**53.
+    Small numbers are counted in an array several times as fast as groups are found, others in
+    ascending order. Weights are added up exactly as long as no sum is beyond 2**53.
     """
     if frame.height < _COUNT_FROM or not all(_whole(frame[column]) for column in by):
         return None
     code, size = np.zeros(frame.height, np.int64), 1
     spans: list[tuple[str, int, int]] = []
     for column in by:
-        values = frame[column].to_physical().cast(pl.Int64).to_numpy()
+        values = as_numbers(frame[column])
         least, most = int(values.min()), int(values.max())
         spans.append((column, least, most - least + 1))
         size *= most - least + 1
-        if size > _COUNT_MOST * frame.height:
+        if size >= _CODES:
             return None
         code = code * (most - least + 1) + (values - least)
-    counts = np.bincount(code, minlength=size)
-    there = np.flatnonzero(counts)
-    sums = counts if weight is None else np.bincount(code, weights=frame[weight].to_numpy())
-    columns = [pl.Series(name, sums[there].astype(np.int64))]
-    rest = there
+    weights = None if weight is None else frame[weight].to_numpy()
+    counted = _in_array if size <= _COUNT_MOST * frame.height else _in_order
+    found = counted(code, weights)
+    if found is None:
+        return None
+    rest, sums = found
+    columns = [pl.Series(name, sums)]
     for column, least, span in reversed(spans):
-        number = pl.Series(column, rest % span + least)
-        physical = number.cast(frame[column].to_physical().dtype)
-        columns.insert(0, physical.cast(frame[column].dtype))
-        rest = rest // span
+        rest, within = (rest // span, rest % span) if column != by[0] else (rest, rest)
+        columns.insert(0, as_was(pl.Series(column, within + least), frame[column].dtype))
     return pl.DataFrame(columns)
+
+
+def _in_array(code: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers]:
+    """Give the numbers that are there, and how often each, or what its weights add up to."""
+    counts = np.bincount(code)
+    there = np.flatnonzero(counts)
+    sums = counts if weights is None else np.bincount(code, weights=weights)
+    return there, sums[there].astype(np.int64)
+
+
+def _in_order(code: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers] | None:
+    """Give the same of numbers that are large; none where weights would make too many of them."""
+    if weights is not None:
+        if int(weights.min()) < 1 or int(weights.sum()) > 2 * len(code):
+            return None
+        # A number that comes twice is sorted twice: less than to sort the weights beside.
+        code = np.repeat(code, weights)
+    ordered = pl.Series(code).sort().to_numpy()
+    if not len(ordered):
+        return ordered, ordered
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[begins], np.diff(np.append(begins, len(ordered)))
 
 
 def join(
@@ -131,6 +157,23 @@ def _one_key(frame: Frame, by: Sequence[str]) -> _OneKey | None:
     return _OneKey(packed, tuple(unpacked))
 
 
+def is_whole(kind: pl.DataType) -> bool:
+    """Whether values of a type are whole numbers of at most 64 bits."""
+    return kind.is_signed_integer() or kind in (pl.Datetime, pl.Date)
+
+
+def as_numbers(values: pl.Series) -> Numbers:
+    """Give whole numbers, of which none is null."""
+    # A cast that changes nothing costs as much as to sort some hundred numbers.
+    return (values if values.dtype == pl.Int64 else values.to_physical().cast(pl.Int64)).to_numpy()
+
+
+def as_was(numbers: pl.Series, kind: pl.DataType) -> pl.Series:
+    """Give whole numbers the type they had."""
+    if kind == pl.Int64:
+        return numbers
+    return (numbers.cast(pl.Int32) if kind == pl.Date else numbers).cast(kind)
+
+
 def _whole(values: pl.Series) -> bool:
-    kind = values.dtype
-    return (kind.is_signed_integer() or kind in (pl.Datetime, pl.Date)) and not values.null_count()
+    return is_whole(values.dtype) and not values.null_count()

@@ -10,7 +10,8 @@ import polars as pl
 
 from penstock.kernel.fold.accumulator import COUNT, RESULT, InTable, Summary
 from penstock.kernel.fold.argument import Task
-from penstock.kernel.fold.grouping import count_numbers, group, group_anyhow
+from penstock.kernel.fold.grouping import count_numbers, group, group_anyhow, is_whole
+from penstock.kernel.fold.growth import grown
 from penstock.kernel.port import WEIGHT, Frame
 
 VALUE = "_v0"
@@ -42,6 +43,13 @@ class Multiset:
     def reduce(self, table: Frame, by: Sequence[str]) -> Frame:
         """Add up the counts of equal values."""
         return self._bounded(self._counted(table, by, COUNT), by)
+
+    def grown(self, held: Frame, come: Frame, by: str) -> Frame | None:
+        """Add up what is held and what comes, where rows that are held can stay in place."""
+        plain = not self.retracts and self.largest is None and len(self.values) == 1
+        if not plain or not is_whole(held.schema[VALUE]):
+            return None
+        return grown(held, self.reduce(come, [by]), (by, VALUE))
 
     def _counted(self, frame: Frame, by: Sequence[str], weight: str | None) -> Frame:
         """Count rows, or add up their weights."""

@@ -31,12 +31,29 @@ from penstock.kernel.port import Frame
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _GROUP = "_group"
+# In a longer array most groups would not be there.
+_SPARSE = 8
 
 
 def distinct(task: Task) -> InTable:
     """How many different values there are."""
     counted = in_multiset(task, pl.len().cast(pl.Int64))
-    return InTable(counted.table, counted.summary, pl.lit(0, pl.Int64))
+    return InTable(counted.table, counted.summary, pl.lit(0, pl.Int64), lookup=_different)
+
+
+def _different(table: Frame, groups: pl.Series) -> pl.Series | None:
+    """Count the values of each group."""
+    if table.is_empty() or groups.is_empty():
+        return pl.Series(np.zeros(len(groups), dtype=np.int64))
+    numbers, asked = table[groups.name].to_numpy(), groups.to_numpy()
+    least = min(int(numbers.min()), int(asked.min()))
+    most = max(int(numbers.max()), int(asked.max()))
+    if most - least > _SPARSE * (len(numbers) + len(asked)):
+        return None
+    counts = table[COUNT].to_numpy()
+    if int(counts.min()) < 1:
+        numbers = numbers[counts > 0]
+    return pl.Series(np.bincount(numbers - least, minlength=most - least + 1)[asked - least])
 
 
 def quantile(task: Task) -> InTable:
