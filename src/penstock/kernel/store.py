@@ -22,6 +22,7 @@ class Store:
     def __init__(self, fold: Fold, tables: Mapping[str, Frame]) -> None:
         self._fold = fold
         self._groups = fold.groups(tables) if tables else fold.empty({PANE: pl.Int64()})
+        self._looked_up: dict[int, tuple[Frame, Whole, Whole]] = {}
 
     @property
     def tables(self) -> dict[str, Frame]:
@@ -87,11 +88,21 @@ class Store:
         """Give the accumulators of panes under other numbers, one for each place; -1 is none."""
 
         def named(frame: Frame) -> Frame:
-            new = number[panes.find(frame[PANE].to_numpy())]
-            return frame.with_columns(pl.Series(PANE, new)).filter(pl.col(PANE) >= 0)
+            new = number[self._places(panes, frame)]
+            chosen = np.flatnonzero(new >= 0)
+            taken = frame[pl.Series(chosen, dtype=pl.UInt32)]
+            return taken.with_columns(pl.Series(PANE, new[chosen]))
 
         groups = self._groups
         return Groups(named(groups.columns), {n: named(t) for n, t in groups.sets.items()})
+
+    def _places(self, panes: Panes, frame: Frame) -> Whole:
+        """Give where the panes of rows stand, which is looked up once for as long as they do."""
+        known = self._looked_up.get(id(frame))
+        if known is None or known[0] is not frame or known[1] is not panes[PANE]:
+            known = frame, panes[PANE], panes.find(frame[PANE].to_numpy())
+            self._looked_up[id(frame)] = known
+        return known[2]
 
     def _pick(self, numbers: Whole, *, keep: bool, whole: Collection[str] = ()) -> Groups:
         """Give what these panes have, or all others; some tables as a whole."""

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import polars as pl
 import pytest
 
-from penstock.kernel.fold.grouping import count_numbers, group, group_anyhow, join
+from penstock.kernel.fold.grouping import count_in_order, count_numbers, group, group_anyhow, join
 from penstock.kernel.port import Frame
 
 MANY = 30_000
@@ -122,3 +122,22 @@ def test_numbers_far_apart_are_counted_in_their_order(weights: tuple[int, ...] |
     many = pl.len() if weight is None else pl.col("w").sum()
     expected = group(frame, ["a", "b"], [many.cast(pl.Int64).alias("n")])
     assert found.equals(expected.sort("a", "b"))
+
+
+def test_groups_are_counted_in_the_order_of_their_first_row() -> None:
+    chance = random.Random(5)
+    frame = pl.DataFrame(
+        {
+            "a": pl.Series([chance.randint(-30, 400) for _ in range(3000)], dtype=pl.Int32),
+            "b": [chance.choice((9, 10, 12)) for _ in range(3000)],
+            "c": [7] * 3000,
+        }
+    )
+    for by in (["a"], ["a", "b"], ["c", "a"], ["c"]):
+        expected = group(frame, by, [pl.len().cast(pl.Int64).alias("n")], in_order=True)
+        found = count_in_order(frame, by, "n")
+        assert found is not None
+        assert found.equals(expected)
+    assert count_in_order(frame.with_columns(pl.col("b") * 10**9), ["a", "b"], "n") is None
+    assert count_in_order(frame.head(10), ["a"], "n") is None
+    assert count_in_order(frame.with_columns(a=pl.lit(None, pl.Int64)), ["a"], "n") is None

@@ -22,7 +22,7 @@ from penstock.kernel.fold.accumulator import (
 from penstock.kernel.fold.argument import tasks_of
 from penstock.kernel.fold.arrival import beyond, continued, size_of
 from penstock.kernel.fold.compile import compile_measure
-from penstock.kernel.fold.grouping import group, join
+from penstock.kernel.fold.grouping import count_in_order, group, join
 from penstock.kernel.fold.multiset import Multiset
 from penstock.kernel.port import CONTROL, WEIGHT, Frame
 from penstock.model.measure import Measure
@@ -103,8 +103,10 @@ class Fold:
     def _counted(self, rows: Frame, keys: list[str]) -> Frame | None:
         """Count the rows of groups, where nothing else is asked and they have small numbers."""
         values = rows[keys[0]]
-        if self._retracts or len(keys) > 1 or keys[0] in self._schema.names:
+        if self._retracts:
             return None
+        if len(keys) > 1 or keys[0] in self._schema.names:
+            return count_in_order(rows, keys, ROWS)
         if values.dtype != pl.Int64 or not len(values):
             return None
         if values.null_count() or int(values.min()) < 0 or int(values.max()) > len(values):  # type: ignore[arg-type]

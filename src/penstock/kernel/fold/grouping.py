@@ -22,7 +22,7 @@ _STREAM_FROM = 20_000
 # Of fewer rows groups are found as fast; in a longer array most numbers would not be there.
 _COUNT_FROM = 1_000
 _COUNT_MOST = 4
-_CODES = 2**62
+_LARGEST = 2**62
 
 
 def group(
@@ -55,27 +55,62 @@ def count_numbers(frame: Frame, by: Sequence[str], weight: str | None, name: str
     """
     if frame.height < _COUNT_FROM or not all(_whole(frame[column]) for column in by):
         return None
-    code, size = np.zeros(frame.height, np.int64), 1
-    spans: list[tuple[str, int, int]] = []
+    codes = _codes(frame, by)
+    if codes is None:
+        return None
+    weights = None if weight is None else frame[weight].to_numpy()
+    counted = _in_array if codes.size <= _COUNT_MOST * frame.height else _in_order
+    found = counted(codes.code, weights)
+    return None if found is None else codes.frame(*found, name)
+
+
+def count_in_order(frame: Frame, by: Sequence[str], name: str) -> Frame | None:
+    """Count groups of small whole numbers, which stand in the order of their first row."""
+    if frame.height < _COUNT_FROM or not all(_whole(frame[column]) for column in by):
+        return None
+    codes = _codes(frame, by)
+    if codes is None or codes.size > _COUNT_MOST * frame.height:
+        return None
+    there, counts = _in_array(codes.code, None)
+    first = np.empty(codes.size, np.int64)
+    # Of several rows the first one is written last, and stays.
+    first[codes.code[::-1]] = np.arange(frame.height - 1, -1, -1)
+    order = np.argsort(first[there])
+    return codes.frame(there[order], counts[order], name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """Several columns as one number below `size`: of each its name, type, least value and span."""
+
+    code: Numbers
+    size: int
+    spans: tuple[tuple[str, pl.DataType, int, int], ...]
+
+    def frame(self, codes: Numbers, counts: Numbers, name: str) -> Frame:
+        """Give what codes stand for, and how many there are of each."""
+        columns = [pl.Series(name, counts)]
+        for place, (column, kind, least, span) in reversed(tuple(enumerate(self.spans))):
+            codes, within = (codes // span, codes % span) if place else (codes, codes)
+            columns.insert(0, as_was(pl.Series(column, within + least), kind))
+        return pl.DataFrame(columns)
+
+
+def _codes(frame: Frame, by: Sequence[str]) -> _Codes | None:
+    """Give whole numbers of several columns as one, if it can hold them."""
+    code, size = np.zeros(1, np.int64), 1
+    spans = []
     for column in by:
         values = as_numbers(frame[column])
-        least, most = int(values.min()), int(values.max())
-        spans.append((column, least, most - least + 1))
-        size *= most - least + 1
-        if size >= _CODES:
+        least = int(values.min())
+        span = int(values.max()) - least + 1
+        spans.append((column, frame.schema[column], least, span))
+        size *= span
+        if size >= _LARGEST:
             return None
-        code = code * (most - least + 1) + (values - least)
-    weights = None if weight is None else frame[weight].to_numpy()
-    counted = _in_array if size <= _COUNT_MOST * frame.height else _in_order
-    found = counted(code, weights)
-    if found is None:
-        return None
-    rest, sums = found
-    columns = [pl.Series(name, sums)]
-    for column, least, span in reversed(spans):
-        rest, within = (rest // span, rest % span) if column != by[0] else (rest, rest)
-        columns.insert(0, as_was(pl.Series(column, within + least), frame[column].dtype))
-    return pl.DataFrame(columns)
+        if span > 1 or len(spans) == 1:
+            code = code * span + (values - least)
+    return _Codes(code, size, tuple(spans))
 
 
 def _in_array(code: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers]:
