@@ -64,3 +64,14 @@ def test_the_steps_say_what_they_do() -> None:
     rows = ChangeRows(back, "gone", ("k",), Column("gone"))
     assert not rows.retracts
     assert step_words(rows).title == "marked by gone of each k where gone"
+
+
+@pytest.mark.parametrize("new", [("a", "b", None), ("a", None), ()])
+def test_what_is_taken_back_in_front_is_told_where_nothing_newer_comes(
+    new: tuple[str | None, ...],
+) -> None:
+    gone = [("a", 1, -1), (None, 2, -1), ("b", 3, -1)]
+    changes = _changes(*gone, *((key, 9, 1) for key in new))  # type: ignore[arg-type]
+    left = [(key, n, True) for key, n, _ in gone if key not in new]
+    told = change_rows(changes, "gone", ("k",))
+    assert _told(told) == [*left, *((key, 9, False) for key in new)]

@@ -4,12 +4,13 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from penstock.errors import StateError
-from penstock.kernel.codec import decode, encode
+from penstock.kernel.codec import Written, decode, encode, encode_into, read
 from penstock.kernel.columns import from_rows
 from penstock.kernel.port import Frame, State, Time
 from penstock.schema.schema import Field, Schema
@@ -126,3 +127,21 @@ while time.monotonic() < end:
 
 def test_a_table_is_stored_while_other_threads_look_at_it() -> None:
     subprocess.run([sys.executable, "-c", WRITTEN_AND_READ], check=True, timeout=60)
+
+
+def test_what_is_written_into_a_file_is_read_like_a_blob(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"n": range(1000), "text": ["a text of more than twelve"] * 1000})
+    # Of a choice of rows the others are not written.
+    state = State({"a": rows[::100], "b": pl.DataFrame(), "c": rows}, Time(5, 6))
+    written = Written(state, "mine", {"some": "form"})
+    sums = []
+    for name in ("one", "other"):
+        with (tmp_path / name).open("x+b", buffering=0) as file:
+            sums.append(encode_into(file, written))
+    blob = (tmp_path / "one").read_bytes()
+    found = read(blob)
+    assert sums[0] == sums[1]
+    assert len(blob) < len(encode(state, "mine", {"some": "form"})) + 128
+    assert (found.fingerprint, found.form, found.state.time) == ("mine", written.form, state.time)
+    for name, table in state.tables.items():
+        assert found.state.tables[name].equals(table)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -169,3 +170,55 @@ def test_a_changelog_is_chosen_from_when_its_group_ends() -> None:
     )
     assert changes(steps, "x") == [(1, 1.0)]
     assert not relation.retracts
+
+
+def _best(rows: list[dict[str, Any]], group: str, *, ties: bool) -> dict[tuple[Any, ...], int]:
+    """The best 3 of each group with their places, found the plain way."""
+    best: dict[tuple[Any, ...], int] = {}
+    for value in {row[group] for row in rows}:
+        mine = sorted(row["t"] for row in rows if row[group] == value)
+        ns = {row["t"]: row["n"] for row in rows}
+        mine.sort(key=lambda t: -ns[t])
+        for place, t in enumerate(mine, 1):
+            number = 1 + sum(ns[other] > ns[t] for other in mine) if ties else place
+            if number <= 3:
+                best[value, t, number] = 1
+    return best
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("group", ["key", "x"])
+@pytest.mark.parametrize("nulls", [True, False])
+@pytest.mark.parametrize("ties", [True, False])
+def test_after_every_batch_the_table_is_that_of_all_rows(
+    seed: int, group: str, *, nulls: bool, ties: bool
+) -> None:
+    chance = random.Random(seed)
+    values: list[Any] = [*("abc" if group == "key" else (1.0, 2.0)), *([None] if nulls else [])]
+    rows: list[dict[str, Any]] = [
+        {group: chance.choice(values), "n": chance.randint(0, 6), "t": t} for t in range(60)
+    ]
+    relation = TopN(a_stream(), (group,), "n", 3, ties=ties, number="place")
+    cut = [0, *sorted(chance.sample(range(1, 60), 5)), 60]
+    batches = [(delta(*rows[a:b]), NEVER) for a, b in pairwise(cut)]
+    steps = play(TopNOperator(relation), *batches)
+    for number, end in enumerate(cut[1:], 1):
+        found = table(steps[:number], group, "_time", "place")
+        assert found == _best(rows[:end], group, ties=ties)
+        held = steps[number - 1].state.tables["rows"]
+        assert held.select(group, "_time").rows() == sorted(
+            {(value, t) for value, t, _ in found}, key=lambda it: it[1]
+        )
+
+
+def test_rows_that_stay_keep_their_places_and_a_step_says_which_left() -> None:
+    steps = play(
+        an_operator(1),
+        (delta(*({"key": key, "n": 5} for key in "abcd")), NEVER),
+        (delta({"key": "b", "n": 6}, {"key": "c", "n": 1}), NEVER),
+        (delta({"key": "a", "n": 1}), NEVER),
+    )
+    assert steps[1].state.tables["rows"]["key"].to_list() == ["a", "c", "d", "b"]
+    assert steps[1].state.left["rows"].tolist() == [1]
+    # Nothing has changed, and there is nothing to store.
+    assert steps[2].state.tables["rows"] is steps[1].state.tables["rows"]

@@ -160,3 +160,40 @@ def folded(rows: int, *, changed: tuple[int, ...] = ()) -> State:
     ones = np.ones(rows, np.int64)
     table = pl.DataFrame({"_pane": np.arange(rows), "_rows": ones, "_a0_v": values})
     return State({"fold": table}, Time(1, 2))
+
+
+def test_a_state_that_grows_is_not_written_again(files: StateFiles) -> None:
+    found = saved(files, None, state(50_000))
+    for number in range(2, 6):
+        found = saved(files, found, state(50_000 * number))
+        assert found.state.tables["panes"].equals(state(50_000 * number).tables["panes"])
+    assert len(found.files) == 5
+    assert found.size < found.files[0][1] * 5.1
+
+
+def test_what_no_longer_counts_is_at_most_as_much_as_what_does(files: StateFiles) -> None:
+    found = saved(files, None, state(50_000))
+    for number in range(20):
+        places = tuple(range(number * 1000, number * 1000 + 5000))
+        found = saved(files, found, state(50_000, changed=places))
+        assert found.size < 2.2 * 50_000 * 16
+
+
+def test_a_process_reads_what_others_wrote_since_and_no_more(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_files, "_CACHE_BYTES", 10**9)
+    first, _ = files.save(None, state(50_000))
+    known = state_files._cache().get(str(tmp_path / "agg-1" / "0"))
+    second, _ = files.save(files.load(first), state(50_000, changed=(7,), watermark=3))
+    assert known is not None
+    state_files._cache().put(str(tmp_path / "agg-1" / "0"), known)
+    base = min(tmp_path.rglob("*.state"))
+    base.rename(base.with_suffix(".away"))
+    found = files.load(second).state
+    assert found.tables["panes"].equals(state(50_000, changed=(7,)).tables["panes"])
+    assert found.time.watermark == 3
+    # Of the batch before, run again, it is not a state that came later.
+    base.with_suffix(".away").rename(base)
+    files.save(files.load(second), state(50_000, changed=(7, 8)))
+    assert files.load(first).state.tables["panes"].equals(state(50_000).tables["panes"])

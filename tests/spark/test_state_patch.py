@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -98,3 +99,19 @@ def test_any_two_tables_lead_to_one_another(one: list[int], other: list[int], sa
     holds(
         {"a": before.with_columns(v=pl.col("k") % 3)}, {"a": after.with_columns(v=pl.col("k") % 3)}
     )
+
+
+def test_of_a_table_that_grows_only_the_end_is_written() -> None:
+    patch = holds({"a": table(100)}, {"a": table(300)})
+    assert kinds(patch) == ["at:a", "change:a"]
+    assert patch["change:a"].height == 200
+    assert kinds(holds({"a": table(100)}, {"a": table(500)})) == ["full:a"]
+
+
+def test_rows_that_a_step_says_have_left_are_not_looked_for() -> None:
+    after = pl.concat([table().filter(~pl.col("_pane").is_in([3, 50])), table(90, first=100)])
+    patch = state_patch({"a": table()}, {"a": after}, {"a": np.array([3, 50])})
+    assert kinds(patch) == ["at:a", "cut:a"]
+    assert patch["cut:a"].height == 90
+    assert patched({"a": table()}, patch)["a"].equals(after)
+    assert kinds(state_patch({"a": table()}, {"a": table(5)}, {"a": np.arange(100)})) == ["full:a"]

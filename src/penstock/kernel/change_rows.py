@@ -33,9 +33,16 @@ def change_rows(
 
 def _last_said(frame: Frame, gone: str, keys: Sequence[str]) -> Frame:
     """Leave out what is taken back where a newer row of its key comes after it."""
-    back = frame[WEIGHT] < 0
+    back, one = frame[WEIGHT] < 0, pl.lit(1, dtype=frame.schema[WEIGHT]).alias(WEIGHT)
     if not back.any():
         return frame.with_columns(pl.lit(value=False).alias(gone))
+    behind = int(back.sum())
+    if keys and back[:behind].all():
+        # All that is taken back stands in front: as a rule there is a newer row for each.
+        come = frame.slice(behind)
+        missing = join(frame.head(behind).select(keys), come.select(keys), keys, "anti")
+        if missing.is_empty():
+            return come.with_columns(one, pl.lit(value=False).alias(gone))
     placed = frame.select(pl.int_range(pl.len(), dtype=pl.UInt32).alias(_PLACE), *keys)
     if keys:
         come = placed.filter(~back).unique(list(keys), keep="last")
@@ -46,7 +53,6 @@ def _last_said(frame: Frame, gone: str, keys: Sequence[str]) -> Frame:
         latest = placed.filter(~back)[_PLACE].max()
         told = told.filter(told > latest) if isinstance(latest, int) else told
     kept = pl.concat([placed.filter(~back)[_PLACE], told]).sort()
-    one = pl.lit(1, dtype=frame.schema[WEIGHT]).alias(WEIGHT)
     return frame.with_columns(back.alias(gone))[kept].with_columns(one)
 
 

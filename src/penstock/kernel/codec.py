@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import io
 import json
+import mmap
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import FileIO
 from typing import Any
+from zlib import crc32
 
 import polars as pl
 import pyarrow as pa
@@ -33,6 +36,7 @@ _MAGIC = b"PENSTATE"
 _VERSION = 1
 _FRONT = struct.Struct("<8sIII")
 _ALIGN = 64
+_LONGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +50,61 @@ class Written:
 
 def encode(state: State, fingerprint: str, form: Mapping[str, Any] | None = None) -> bytes:
     """Write the state of an operator; the fingerprint tells whose it is, the form how it looks."""
-    tables = [_written(table) for table in state.tables.values()]
-    header = json.dumps(
-        {
-            "fingerprint": fingerprint,
-            "watermark": state.time.watermark,
-            "clock": state.time.clock,
-            "tables": dict(zip(state.tables, map(len, tables), strict=True)),
-            **({} if form is None else {"form": form}),
-        }
-    ).encode()
+    tables = []
+    for table in state.tables.values():
+        stream = io.BytesIO()
+        _write(table, stream)
+        tables.append(stream.getvalue())
+    sizes = dict(zip(state.tables, map(len, tables), strict=True))
+    header = _told(Written(state, fingerprint, form), sizes)
     pieces = [header, _padding(_FRONT.size + len(header))]
-    for table in tables:
-        pieces += [table, _padding(len(table))]
+    for piece in tables:
+        pieces += [piece, _padding(len(piece))]
     checksum = 0
     for piece in pieces:
         checksum = crc32c(piece, checksum)
     return b"".join((_FRONT.pack(_MAGIC, _VERSION, len(header), checksum), *pieces))
+
+
+def encode_into(file: FileIO, written: Written) -> tuple[int, int]:
+    """Write a state into an empty file, with no copy in memory; give two checksums of it all.
+
+    What is in the file is what `encode` gives but for spaces at the end of the header.
+    """
+    tables = written.state.tables
+    # The sizes are known in the end, when the tables stand after them.
+    room = len(_told(written, dict.fromkeys(tables, _LONGEST)))
+    place = _FRONT.size + room + _missing(_FRONT.size + room)
+    sizes: dict[str, int] = {}
+    for name, table in tables.items():
+        file.seek(place)
+        _write(table, file)
+        sizes[name] = file.tell() - place
+        place += sizes[name] + _missing(sizes[name])
+    file.truncate(place)
+    file.seek(_FRONT.size)
+    file.write(_told(written, sizes).ljust(room))
+    with (
+        mmap.mmap(file.fileno(), place, access=mmap.ACCESS_READ) as content,
+        memoryview(content) as whole,
+        whole[_FRONT.size :] as rest,
+    ):
+        checksum, other = crc32c(rest), crc32(rest)
+    file.seek(0)
+    file.write(_FRONT.pack(_MAGIC, _VERSION, room, checksum))
+    return checksum, other
+
+
+def _told(written: Written, sizes: Mapping[str, int]) -> bytes:
+    """Give the header."""
+    told = {
+        "fingerprint": written.fingerprint,
+        "watermark": written.state.time.watermark,
+        "clock": written.state.time.clock,
+        "tables": sizes,
+        **({} if written.form is None else {"form": written.form}),
+    }
+    return json.dumps(told).encode()
 
 
 def decode(blob: bytes | memoryview, fingerprint: str) -> State:
@@ -127,13 +169,11 @@ def _tables(blob: bytes | memoryview, start: int, sizes: Mapping[str, int]) -> d
     return tables
 
 
-def _written(table: Frame) -> bytes:
-    stream = io.BytesIO()
+def _write(table: Frame, stream: io.BytesIO | FileIO) -> None:
     # polars locks a frame that it writes and then asks for Python's own lock, which a thread
     # may hold that waits for the frame: it is given one that nobody else has.
     own = table.clone()
     own.write_ipc_stream(stream, compression="uncompressed", compat_level=pl.CompatLevel.newest())
-    return stream.getvalue()
 
 
 def _read(buffer: pa.Buffer) -> Frame:

@@ -22,6 +22,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 WEIGHT = "_weight"
@@ -48,6 +50,7 @@ END_OF_TIME = 2**62
 """The watermark of a source that has ended, and the end of the global window."""
 
 Frame: TypeAlias = pl.DataFrame
+Places: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ class State:
 
     tables: Mapping[str, Frame] = field(default_factory=dict)
     time: Time = Time()
+    left: Mapping[str, Places] = field(default_factory=dict, compare=False)
+    """Where a table is that of before the step but for rows that left it and rows at its end: the
+    places they left, so that a store need not look for them."""
 
     @property
     def rows(self) -> int:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from penstock.kernel.columns import frame_schema
 from penstock.kernel.letter import REASON
-from penstock.kernel.multiset import ORDER, changed, difference, numbered, packed_rows, touched
-from penstock.kernel.port import CONTROL, TIME, Counts, Frame, State, Step, Time
-from penstock.kernel.ranks import Ranks
+from penstock.kernel.multiset import (
+    ORDER,
+    changed,
+    difference,
+    next_order,
+    numbered,
+    packed_rows,
+    replaced,
+    rows_at,
+    touched,
+)
+from penstock.kernel.port import CONTROL, TIME, WEIGHT, Counts, Frame, Places, State, Step, Time
+from penstock.kernel.ranks import Ranks, Turn
 from penstock.model.top_n import TopN
 
 _TABLE = "rows"
@@ -19,12 +30,15 @@ _LATE = "its group was given out"
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What a batch does to the rows that are held: of its groups before and after, and all."""
+    """What a batch does to the rows that are held."""
 
-    before: Frame
-    after: Frame
     kept: Frame
-    entered: int
+    """All rows after it."""
+    leaving: Places
+    """Where those stood that it leaves out."""
+    new: Frame
+    """Those that came with it."""
+    turn: Turn
 
 
 class TopNOperator:
@@ -65,33 +79,64 @@ class TopNOperator:
             return self._closing(state, held, delta, time)
         if delta.is_empty():
             return Step(State(state.tables, time), self._nothing)
+        if self._retracts:
+            return self._retracting(held, delta, time)
         found = self._take(held, delta)
+        output = self._changes(held, found)
+        taken, entered = packed_rows(delta), found.new.height
+        counts = Counts(taken, entered, taken - entered, given=output.height)
+        state = _state(found.kept, time, found.leaving)
+        return Step(state, output, counts=counts)
+
+    def _retracting(self, held: Frame, delta: Frame, time: Time) -> Step:
+        """Take rows and such as are taken back: any that is held may move up."""
         number = self._relation.number
-        before, after = found.before, found.after
-        if number is not None or self._retracts:
-            before, after = self._ranks.of(before, number), self._ranks.of(after, number)
+        mine, after, kept = self._taken_back(held, delta)
         by = [ORDER] if number is None else [ORDER, number]
-        output = self._result(difference(before, after, by))
-        taken = packed_rows(delta)
-        counts = Counts(
-            taken=taken,
-            passed=found.entered,
-            filtered=taken - found.entered,
-            given=output.height,
-        )
-        kept = found.kept
-        return Step(State({_TABLE: kept} if kept.height else {}, time), output, counts=counts)
+        chosen = self._ranks.of(mine, number), self._ranks.of(after, number)
+        output = self._result(difference(*chosen, by))
+        counts = Counts(delta.height, delta.height, given=output.height)
+        return Step(_state(kept, time), output, counts=counts)
+
+    def _taken_back(self, held: Frame, delta: Frame) -> tuple[Frame, Frame, Frame]:
+        """Give the rows of the delta's groups before and after it, and all after it."""
+        mine, others = touched(held, delta, self.keys)
+        after = changed(mine, numbered(delta, held), self._columns)
+        return mine, after, pl.concat([others, after])
 
     def _take(self, held: Frame, delta: Frame) -> _Taken:
-        rows = numbered(delta, held)
-        mine, others = touched(held, delta, self.keys)
-        if self._retracts:
-            after = changed(mine, rows, self._columns)
-            entered = delta.height
-        else:
-            after = self._ranks.of(pl.concat([mine, rows.select(held.columns)]))
-            entered = after.filter(pl.col(ORDER) >= rows[ORDER][0]).height
-        return _Taken(mine, after, pl.concat([others, after]), entered)
+        """Take rows where none is taken back; the wide ones are touched where they move."""
+        turn = self._ranks.turn(held, delta)
+        old = len(turn.mine)
+        entering = np.flatnonzero(turn.after[old:])
+        order = pl.Series(ORDER, entering + next_order(held), pl.Int64)
+        new = rows_at(delta.select(*self._columns, *CONTROL), entering).rechunk()
+        new = new.with_columns(order)
+        leaving = turn.mine[turn.after[:old] == 0]
+        return _Taken(replaced(held, leaving, new.select(held.columns)), leaving, new, turn)
+
+    def _changes(self, held: Frame, found: _Taken) -> Frame:
+        """Give the changes of what was chosen: rows that are gone first."""
+        turn, number = found.turn, self._relation.number
+        after = turn.after[: len(turn.mine)]
+        gone, come = np.flatnonzero(after == 0), np.zeros(0, np.int64)
+        if number is not None:
+            moved = after != turn.before
+            gone = np.flatnonzero(moved & (turn.before > 0))
+            come = np.flatnonzero(moved & (after > 0))
+        new = found.new
+        rows = new
+        if len(gone) or len(come):
+            known = held.select(new.columns)
+            moved = rows_at(known, turn.mine[gone]), rows_at(known, turn.mine[come])
+            rows = pl.concat([*moved, new])
+        weights = np.repeat(np.array([-1, 1], np.int32), [len(gone), len(come) + new.height])
+        rows = rows.with_columns(pl.Series(WEIGHT, weights))
+        if number is not None:
+            fresh = turn.after[len(turn.mine) :]
+            numbers = np.concatenate([turn.before[gone], after[come], fresh[fresh > 0]])
+            rows = rows.with_columns(pl.Series(number, numbers, pl.Int64))
+        return self._result(rows)
 
     def _closing(self, state: State, held: Frame, delta: Frame, time: Time) -> Step:
         """Take rows, and give out the groups whose time has come."""
@@ -101,8 +146,7 @@ class TopNOperator:
         rows = delta if late.is_empty() else delta.filter(until > state.time.watermark)
         entered = 0
         if rows.height:
-            found = self._take(held, rows)
-            held, entered = found.kept, found.entered
+            held, entered = self._entered(held, rows)
         over = held.filter(until <= time.watermark)
         output = self._nothing
         if over.height:
@@ -115,11 +159,21 @@ class TopNOperator:
         refused = None
         if late.height:
             refused = late.with_columns(pl.lit(_LATE).alias(REASON))
-        tables = {_TABLE: held} if held.height else {}
-        return Step(State(tables, time), output, late=refused, counts=counts)
+        return Step(_state(held, time), output, late=refused, counts=counts)
+
+    def _entered(self, held: Frame, rows: Frame) -> tuple[Frame, int]:
+        if self._retracts:
+            return self._taken_back(held, rows)[2], rows.height
+        found = self._take(held, rows)
+        return found.kept, found.new.height
 
     def _result(self, rows: Frame) -> Frame:
         return rows.select(*self._given, *CONTROL)
+
+
+def _state(rows: Frame, time: Time, left: Places | None = None) -> State:
+    tables = {_TABLE: rows} if rows.height else {}
+    return State(tables, time) if left is None else State(tables, time, {_TABLE: left})
 
 
 def _nulls(columns: dict[str, pl.Int64]) -> dict[str, pl.Expr]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from io import FileIO
 
-from penstock.kernel.codec import Written, encode, read, require_own
+from penstock.kernel.codec import Written, encode, encode_into, read, require_own
 from penstock.kernel.port import State
 from penstock.kernel.state_change import migrated
 from penstock.model.physical import Keyed
@@ -30,6 +31,10 @@ class StateCodec:
     def encode(self, state: State) -> bytes:
         """Write a state in the form that the operator has."""
         return encode(state, self._fingerprint, self._document)
+
+    def encode_into(self, file: FileIO, state: State) -> tuple[int, int]:
+        """Write a state into an empty file; give two checksums of all that it holds."""
+        return encode_into(file, self.written(state))
 
     def decode(self, blob: bytes | memoryview) -> tuple[State, bool]:
         """Read a state, and say whether it had another form."""

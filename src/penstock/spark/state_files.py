@@ -14,7 +14,6 @@ on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import mmap
 from collections import OrderedDict
@@ -22,13 +21,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
+from os import SEEK_END
 from pathlib import Path
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 from penstock.errors import StateError
 from penstock.kernel.codec import Written, encode, read
-from penstock.kernel.divided import KEYS, Divided, Tables, latest
+from penstock.kernel.divided import KEYS, Divided, latest
 from penstock.kernel.port import START_OF_TIME, Frame, State
 from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_patch import patched, state_patch
@@ -42,6 +42,8 @@ _VERSION_BYTES = 8
 _FRONT = 1 + _VERSION_BYTES
 _MOST_PATCHES = 20
 _MOST_PARTS = 24
+# A table in more pieces than this is copied together when it is read.
+_MOST_PIECES = 16
 _CACHE_BYTES = 512 * 1024 * 1024
 # A batch with more rows than this share of the keys goes through all of them.
 _FEW = 8
@@ -121,8 +123,7 @@ class StateFiles:
         files = _listed(told)
 
         def found() -> tuple[State, bool]:
-            held = _cache().get((str(self._folder), files[-1][0]))
-            return self._codec.current(held or _whole(self._folder, files))
+            return self._codec.current(_whole(self._folder, files, _cache().get(str(self._folder))))
 
         return Stored(version, files, rows, keys, until, found)
 
@@ -166,13 +167,13 @@ class StateFiles:
         if before is not None and not before.migrated and 0 < len(before.files) < _MOST_PATCHES:
             files = self._patch(before, after, version)
         if not files:
-            blob = self._codec.encode(after)
-            if len(blob) < INLINE_BYTES:
+            blob = self._codec.encode(after) if _size(after) < INLINE_BYTES else None
+            if blob is not None and len(blob) < INLINE_BYTES:
                 self._forget(before)
                 return _note(_INLINE, version, blob), len(blob)
-            files = (self._write(version, blob),)
-        held = self._codec.written(after)
-        _cache().put((str(self._folder), files[-1][0]), held, sum(size for _, size in files))
+            files = (self._write(version, after),)
+        held = self._codec.written(replace(after, left={}) if after.left else after)
+        _cache().put(str(self._folder), Known(files, held))
         keys = after.tables[KEYS].height if KEYS in after.tables and until is not None else 0
         told = {
             "rows": after.rows,
@@ -195,20 +196,18 @@ class StateFiles:
         # A name that no file has: it is known once the file is written.
         runs = portion.runs.with_part("", new)
         if len(runs.hashes) > len(runs.head) // _GROWN:
-            files: tuple[File, ...] = (self._write(version, self._encoded(after, runs.whole())),)
+            files: tuple[File, ...] = (self._write(version, replace(after, tables=runs.whole())),)
         elif len(parts) >= _MOST_PARTS:
-            files = (*head, self._write(version, self._encoded(after, runs.merged()), _PART))
+            merged = replace(after, tables=runs.merged())
+            files = (*head, self._write(version, merged, _PART))
         else:
-            file = self._write(version, self._encoded(after, new.tables), _PART)
+            file = self._write(version, replace(after, tables=new.tables), _PART)
             files = (*before.files, file)
             named = replace(runs, names=(*portion.runs.names, file[0]))
             run_cache().put(str(self._folder), KnownRuns(head[-1][0], named))
         told = {"rows": rows, "keys": before.keys + added, "until": min(before.until, until)}
         note, size = self._noted(before, files, told)
         return note, size, rows
-
-    def _encoded(self, state: State, tables: Tables) -> bytes:
-        return self._codec.encode(replace(state, tables=tables))
 
     def _noted(
         self, before: Stored | None, files: tuple[File, ...], numbers: Mapping[str, int]
@@ -223,23 +222,26 @@ class StateFiles:
         """Write what has changed; nothing where the whole is not much longer."""
         if _divided(before.files)[1]:
             return ()
-        if sum(table.estimated_size() for table in after.tables.values()) < INLINE_BYTES:
+        if _size(after) < INLINE_BYTES:
             return ()
-        patch = replace(after, tables=state_patch(before.state.tables, after.tables))
-        base = before.files[0][1]
-        changes = before.size - base + sum(t.estimated_size() for t in patch.tables.values())
-        if changes > base // 2:
+        tables = state_patch(before.state.tables, after.tables, after.left)
+        patch = replace(after, tables=tables)
+        # What is written twice, or no longer counts, is at most as much as what does.
+        if before.size + _size(patch) > 2 * _size(after):
             return ()
-        return (*before.files, self._write(version, self._codec.encode(patch)))
+        return (*before.files, self._write(version, patch))
 
-    def _write(self, version: int, blob: bytes, suffix: str = ".state") -> File:
-        # Named by what it holds: of two attempts at a batch Spark may keep either note.
-        name = f"{version}-{hashlib.blake2b(blob, digest_size=12).hexdigest()}{suffix}"
+    def _write(self, version: int, state: State, suffix: str = ".state") -> File:
         self._folder.mkdir(parents=True, exist_ok=True)
-        fresh = self._folder / f"{name}.{uuid4().hex}.new"
-        fresh.write_bytes(blob)
+        fresh = self._folder / f"{version}-{uuid4().hex}.new"
+        with fresh.open("x+b", buffering=0) as file:
+            one, other = self._codec.encode_into(file, state)
+            size = file.seek(0, SEEK_END)
+        # Named by what it holds: of two attempts at a batch Spark may keep either note. Two
+        # checksums of 32 bits take a third of the time of a hash, and are for telling these apart.
+        name = f"{version}-{one:08x}{other:08x}{suffix}"
         fresh.replace(self._folder / name)
-        return name, len(blob)
+        return name, size
 
     def _forget(self, before: Stored | None) -> None:
         """Remove the files of versions before the last: only that one can be asked for again.
@@ -293,11 +295,18 @@ def _listed(told: Any) -> tuple[File, ...]:  # noqa: ANN401  # JSON
     return tuple((str(name), int(size)) for name, size in listed)
 
 
-def _whole(folder: Path, files: Sequence[File]) -> Written:
-    """Put a state together; what was written last says in which form it is."""
+def _whole(folder: Path, files: Sequence[File], known: Known | None = None) -> Written:
+    """Put a state together; what was written last says in which form it is.
+
+    Of what is `known` only the changes since are read.
+    """
     head, parts = _divided(files)
-    found = _read(folder, head[0])
-    for file in head[1:]:
+    if known is None or head[: len(known.files)] != known.files:
+        known = Known(head[:1], _read(folder, head[0]))
+    found = known.state
+    if known.files == tuple(files):
+        return found
+    for file in head[len(known.files) :]:
         patch = _read(folder, file)
         tables = patched(found.state.tables, patch.state.tables)
         found = replace(patch, state=replace(patch.state, tables=tables))
@@ -305,7 +314,10 @@ def _whole(folder: Path, files: Sequence[File]) -> Written:
         later = [_read(folder, file) for file in parts]
         runs = [Divided(item.state.tables) for item in (found, *later)]
         found = replace(later[-1], state=replace(later[-1].state, tables=latest(runs)))
-    whole = {name: table.rechunk() for name, table in found.state.tables.items()}
+    whole = {
+        name: table.rechunk() if table.n_chunks() > _MOST_PIECES else table
+        for name, table in found.state.tables.items()
+    }
     return replace(found, state=replace(found.state, tables=whole))
 
 
@@ -324,32 +336,48 @@ def _read(folder: Path, file: File) -> Written:
     return read(memoryview(content))
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A state that this process has put together or written, and the files that it is in."""
+
+    files: tuple[File, ...]
+    state: Written
+
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        return sum(size for _, size in self.files)
+
+
 class _Cache:
-    """The states that this process wrote last, within a number of bytes."""
+    """The states that this process wrote last, by folder, within a number of bytes."""
 
     def __init__(self) -> None:
-        self._states: OrderedDict[tuple[str, str], tuple[Written, int]] = OrderedDict()
+        self._states: OrderedDict[str, Known] = OrderedDict()
         self._size = 0
 
-    def get(self, key: tuple[str, str]) -> Written | None:
-        found = self._states.get(key)
-        return None if found is None else found[0]
+    def get(self, folder: str) -> Known | None:
+        return self._states.get(folder)
 
-    def put(self, key: tuple[str, str], state: Written, size: int) -> None:
-        self.drop(key[0])
-        self._states[key] = (state, size)
-        self._size += size
+    def put(self, folder: str, known: Known) -> None:
+        self.drop(folder)
+        self._states[folder] = known
+        self._size += known.size
         while self._size > _CACHE_BYTES:
-            self._size -= self._states.popitem(last=False)[1][1]
+            self._size -= self._states.popitem(last=False)[1].size
 
     def drop(self, folder: str) -> None:
-        for old in [old for old in self._states if old[0] == folder]:
-            self._size -= self._states.pop(old)[1]
+        known = self._states.pop(folder, None)
+        self._size -= 0 if known is None else known.size
 
 
 @lru_cache(maxsize=1)
 def _cache() -> _Cache:
     return _Cache()
+
+
+def _size(state: State) -> int:
+    return sum(int(table.estimated_size()) for table in state.tables.values())
 
 
 def _divided(files: Sequence[File]) -> tuple[tuple[File, ...], tuple[File, ...]]:

@@ -16,24 +16,29 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from penstock.kernel.port import Frame
+from penstock.kernel.port import Frame, Places
 
 Tables: TypeAlias = Mapping[str, Frame]
-Places: TypeAlias = npt.NDArray[np.int64]
 
 _AT = "at"
 # Beyond this share of rows the whole table is as short.
 _WORTH_IT = 8
+# A table that has become so many times as long is as well written whole.
+_MOST_GROWTH = 4
 _STRIDE = 4096
 # After so many rows that are gone one after the other it is another table.
 _TRIED = 64
 
 
-def state_patch(before: Tables, after: Tables) -> dict[str, Frame]:
-    """Give what turns the tables before into those after; `patched` does it."""
+def state_patch(
+    before: Tables, after: Tables, left: Mapping[str, Places] | None = None
+) -> dict[str, Frame]:
+    """Give what turns the tables before into those after; `patched` does it.
+
+    Where a step says which rows `left` a table nothing is compared.
+    """
     patch: dict[str, Frame] = {}
     for name, table in after.items():
         known = before.get(name)
@@ -42,7 +47,7 @@ def state_patch(before: Tables, after: Tables) -> dict[str, Frame]:
         if known is None or known.schema != table.schema:
             patch[f"full:{name}"] = table
         else:
-            patch |= dict(_table_patch(name, known, table))
+            patch |= dict(_table_patch(name, known, table, (left or {}).get(name)))
     for name in before:
         if name not in after:
             patch[f"gone:{name}"] = pl.DataFrame()
@@ -65,17 +70,14 @@ def patched(before: Tables, patch: Tables) -> dict[str, Frame]:
     return tables
 
 
-def _table_patch(name: str, before: Frame, after: Frame) -> Iterator[tuple[str, Frame]]:
-    most = max(before.height, after.height) // _WORTH_IT
-    places = _changes(before, after, most)
-    kind = "change"
-    if places is None:
-        places = _cuts(before, after, most)
-        kind = "cut"
-    if places is None:
+def _table_patch(
+    name: str, before: Frame, after: Frame, left: Places | None
+) -> Iterator[tuple[str, Frame]]:
+    kind, places = _found(before, after) if left is None else ("cut", left)
+    kept = before.height if kind == "change" else before.height - len(places)
+    if kind == "full" or kept * _MOST_GROWTH < after.height:
         yield f"full:{name}", after
         return
-    kept = before.height if kind == "change" else before.height - len(places)
     tail = after.slice(kept)
     if not len(places) and not tail.height:
         return
@@ -84,9 +86,19 @@ def _table_patch(name: str, before: Frame, after: Frame) -> Iterator[tuple[str, 
     yield f"{kind}:{name}", pl.concat([moved, tail])
 
 
+def _found(before: Frame, after: Frame) -> tuple[str, Places]:
+    """Find what has changed, if it can be said by places."""
+    most = max(before.height, after.height) // _WORTH_IT
+    places = _changes(before, after, most)
+    if places is not None:
+        return "change", places
+    places = _cuts(before, after, most)
+    return ("full", np.zeros(0, np.int64)) if places is None else ("cut", places)
+
+
 def _changes(before: Frame, after: Frame, most: int) -> Places | None:
     """Give the places whose rows differ; none where there are many, or rows are missing."""
-    if after.height < before.height or after.height - before.height > most:
+    if after.height < before.height:
         return None
     common = after.head(before.height)
     differs = np.zeros(before.height, np.bool_)
@@ -105,8 +117,7 @@ def _cuts(before: Frame, after: Frame, most: int) -> Places | None:
     if places is None:
         return None
     kept = before.height - len(places)
-    same = _without(before, places).equals(after.head(kept))
-    return places if same and after.height - kept <= most else None
+    return places if _without(before, places).equals(after.head(kept)) else None
 
 
 def _missing(before: Places, after: Places, most: int) -> Places | None:
@@ -157,6 +168,8 @@ def _extended(table: Frame, rows: Frame) -> Frame:
 
 
 def _without(table: Frame, places: Places) -> Frame:
+    if not len(places):
+        return table
     keep = np.ones(table.height, np.bool_)
     keep[places] = False
     return table.filter(pl.Series(keep))
