@@ -150,3 +150,16 @@ def test_values_of_many_batches_are_counted_once(
         assert two.output.sort(order).equals(one.output.sort(order))
         assert two.counts == one.counts
         plain, other = one.state, two.state
+
+
+def test_parts_with_numbers_of_different_sizes_come_together() -> None:
+    aggregate = operator(None, Repeat(Always()))
+    rows = [(("a", 1, 1), ("b", 2, 1)), (("a", 2**40, 2), ("a", 1, 2)), (("b", -300, 3),)]
+    parts = [aggregate.pack(delta(*part), START_OF_TIME) for part in rows]
+    step = aggregate.step(State(), pl.concat(parts, how="diagonal_relaxed"), Time(100, 0))
+    assert step.output.sort("k")["different"].to_list() == [2, 2]
+    plain = aggregate.step(State(), delta(*(row for part in rows for row in part)), Time(100, 0))
+    for name, table in plain.state.tables.items():
+        assert table.sort(table.columns).equals(
+            step.state.tables[name].sort(table.columns), null_equal=True
+        )

@@ -66,16 +66,18 @@ def _slices(shape: Shape, packed: Frame) -> Slices:
     sets = {}
     for number, name in enumerate(sorted(none.sets)):
         names = _names([column for column in none.sets[name].columns if column != PANE], number)
-        sets[name] = _exploded(packed, names)
+        sets[name] = _exploded(packed, names, none.sets[name].schema)
     return Slices(packed[[*shape.slice_by, *held, *stats]], sets)
 
 
-def _exploded(packed: Frame, names: Mapping[str, str]) -> Frame:
+def _exploded(packed: Frame, names: Mapping[str, str], kinds: pl.Schema) -> Frame:
     """Give lists, of which those in one row are as long, as a table."""
     lists = {name: packed[column].to_arrow() for name, column in names.items()}
     lengths = pc.list_value_length(next(iter(lists.values()))).to_numpy(zero_copy_only=False)
     columns = [pl.Series(SLICE, np.repeat(np.arange(packed.height), lengths))]
-    columns += [pl.Series(name, pc.list_flatten(found)) for name, found in lists.items()]
+    for name, found in lists.items():
+        values = pl.Series(name, pc.list_flatten(found))
+        columns.append(values if values.dtype == kinds[name] else values.cast(kinds[name]))
     return pl.DataFrame(columns)
 
 
@@ -90,10 +92,15 @@ def _lists(table: Frame, number: int, height: int) -> Frame:
     names = _names([name for name in table.columns if name != SLICE], number)
     return pl.DataFrame(
         [
-            pl.Series(packed, pa.LargeListArray.from_arrays(offsets, table[name].to_arrow()))
+            pl.Series(packed, pa.LargeListArray.from_arrays(offsets, _narrow(table[name])))
             for name, packed in names.items()
         ]
     )
+
+
+def _narrow(values: pl.Series) -> pa.Array:
+    """Give whole numbers in as few bytes as they need: they are copied several times on the way."""
+    return (values.shrink_dtype() if values.dtype == pl.Int64 else values).to_arrow()
 
 
 def _names(columns: Sequence[str], number: int) -> dict[str, str]:
