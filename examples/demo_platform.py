@@ -144,7 +144,6 @@ class Demo:
         spark_session(
             master=settings.spark_master,
             driver_memory=settings.spark_driver_memory,
-            quick_start=True,
         )
         self._spark_is_up.set()
         try:

@@ -108,7 +108,7 @@ def test_a_page_about_a_job_has_its_settings_plans_and_history(shop: Cli) -> Non
     assert "aggregate by user" in logical
     found = shop.ok("jobs", "show", "shop", "--stage", "physical", "--json").json
     assert found["versions"] == [1]
-    assert any("agg-1: 8 instances" in line for line in found["plan"]["physical"])
+    assert any("agg-1: 4 instances" in line for line in found["plan"]["physical"])
 
 
 def test_a_copy_is_made_of_a_job_that_has_not_run(shop: Cli) -> None:

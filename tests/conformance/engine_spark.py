@@ -57,7 +57,7 @@ class SparkRun(Run):
     """
 
     def __init__(self, program: Plan, clock: int) -> None:
-        self._session = spark_session(master="local[2]", quick_start=True)
+        self._session = spark_session(master="local[2]")
         self._folder = tempfile.TemporaryDirectory(prefix="conformance-")
         self._home = Path(self._folder.name)
         self._log = open_log(self._home / "log")

@@ -65,7 +65,7 @@ class SparkJoinRun(JoinRun):
     """A program on Spark, until `close_runs` is called."""
 
     def __init__(self, program: Plan) -> None:
-        session = spark_session(master="local[2]", quick_start=True)
+        session = spark_session(master="local[2]")
         # A task of a query that was stopped may still be writing when its files go.
         self._folder = tempfile.TemporaryDirectory(
             prefix="conformance-", ignore_cleanup_errors=True

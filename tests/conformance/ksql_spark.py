@@ -109,7 +109,7 @@ class SparkRun:
             self._physical,
             home=self._home / "log",
             checkpoint=self._checkpoint,
-            session=spark_session(master="local[2]", quick_start=True),
+            session=spark_session(master="local[2]"),
             # It stands still at 0, as that of the driver.
             clock=FileClock(self._home / "clock"),
             on_progress=self._told,

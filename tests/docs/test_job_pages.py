@@ -33,7 +33,7 @@ CREATE STREAM small AS SELECT * FROM sales WHERE amount < 10;
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    yield spark_session(master="local[2]", quick_start=True)
+    yield spark_session(master="local[2]")
     stop_session()
 
 

@@ -13,7 +13,7 @@ from tests.faults.pane_run import Calm, PaneRun, calm_run
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    yield spark_session(master="local[2]", quick_start=True)
+    yield spark_session(master="local[2]")
     stop_session()
 
 

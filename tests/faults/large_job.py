@@ -1,4 +1,4 @@
-"""A program with states too large for Spark's store, which are kept in files, and its rows."""
+"""A program with states too large for a note, which are kept in files, and its rows."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.spark.programs import chained
 
 def main() -> None:
     home, checkpoint = map(Path, sys.argv[1:])
-    session = spark_session(master="local[2]", quick_start=True)
+    session = spark_session(master="local[2]")
     options = ActiveOptions(session=session, limits=BatchLimits(rows=40))
     query = start_active(plan(chained()), home=home, checkpoint=checkpoint, options=options)
     sys.stdout.write("at work\n")

@@ -143,6 +143,6 @@ def test_a_part_is_again_the_program_it_was(merged: Physical, name: str) -> None
 def test_programs_share_only_what_they_all_read() -> None:
     one = counts()
     assert may_merge(one, chained())
-    assert not may_merge(one, replace(one, settings=Settings(buckets=4)))
+    assert not may_merge(one, replace(one, settings=Settings(buckets=8)))
     for other in (visits("others"), visits(delay=6)):
         assert not may_merge(one, plan(Plan("other", (Sink(by_page(other), "other"),))))

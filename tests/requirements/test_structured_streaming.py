@@ -29,7 +29,7 @@ COUNTIES = ("Switzerland", "France", "Switzerland", "Italy")
 
 @pytest.fixture(scope="module")
 def spark() -> SparkSession:
-    return spark_session(master="local[2]", quick_start=True)
+    return spark_session(master="local[2]")
 
 
 @pytest.fixture

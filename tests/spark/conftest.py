@@ -20,7 +20,7 @@ VIEWS = pa.schema([("userid", pa.string()), ("n", pa.int64())])
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    yield spark_session(master="local[2]", quick_start=True)
+    yield spark_session(master="local[2]")
     stop_session()
 
 

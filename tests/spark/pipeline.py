@@ -12,7 +12,7 @@ from tests.spark.pipes import Pipes
 
 def main() -> None:
     home, checkpoint = map(Path, sys.argv[1:])
-    spark = spark_session(master="local[2]", quick_start=True)
+    spark = spark_session(master="local[2]")
     pipes = Pipes(spark, home, checkpoint)
     stream = pipes.stream("views", maxRowsPerBatch=100).select("_key", "userid", "n")
     query = pipes.start(stream, topic="copy")

@@ -21,7 +21,7 @@ def main() -> None:
         sys.stdout.write(f"{progress.batch}\n")
         sys.stdout.flush()
 
-    jobs = Jobs(spark_session(master="local[2]", quick_start=True), home, checkpoint)
+    jobs = Jobs(spark_session(master="local[2]"), home, checkpoint)
     jobs.run(with_panes(chained()), rows=20, clock=clock, on_progress=tell)
     stop_session()
 

@@ -22,29 +22,11 @@ from penstock.plan.planner import plan
 from penstock.spark import state_files, state_runs
 from penstock.spark.dispatch import dispatch_of
 from penstock.spark.job_files import JobFiles
-from penstock.spark.level import Bucket, Level
+from penstock.spark.level import Bucket, Level, Remembered
 from penstock.spark.state_runs import run_cache
 from penstock.spark.stored_program import store_program
 
 KEYS = 2_000
-
-
-class Note:
-    """Spark's state of a group, as far as a bucket asks."""
-
-    def __init__(self) -> None:
-        self.note: bytes | None = None
-
-    @property
-    def exists(self) -> bool:
-        return self.note is not None
-
-    @property
-    def get(self) -> tuple[bytes | None]:
-        return (self.note,)
-
-    def update(self, values: tuple[bytes]) -> None:
-        self.note = values[0]
 
 
 def running(stream: Stream) -> Stream:
@@ -96,7 +78,7 @@ class Steps:
         self.bucket = Bucket(
             level, dispatch_of(stored, level.home, level.staging), self.operator, 0
         )
-        self.note = Note()
+        self.note = Remembered(None)
         self.whole = State()
         self.clock = 0
         self.watermark = START_OF_TIME
@@ -111,7 +93,7 @@ class Steps:
         self.clock += 1000
         times = before, Time(END_OF_TIME if end else self.watermark, self.clock)
         deltas = self.deltas(np.asarray(numbers, np.int64))
-        worked, rows, _ = self.bucket.worked(self.note, deltas, times)  # type: ignore[arg-type]
+        worked, rows, _ = self.bucket.worked(self.note, deltas, times)
         expected = self.program.work(self.operator, self.whole, deltas, times[1])
         assert expected.state is not None
         self.whole = expected.state

@@ -25,7 +25,7 @@ STEPS = ("level 0 done", "after append", "commit log not yet written")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    yield spark_session(master="local[2]", quick_start=True)
+    yield spark_session(master="local[2]")
     stop_session()
 
 

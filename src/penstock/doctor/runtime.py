@@ -59,7 +59,6 @@ def check_spark(settings: Settings) -> str:
         session = spark_session(
             master=settings.spark_master,
             driver_memory=settings.spark_driver_memory,
-            quick_start=True,
         )
         # Through Python workers, which fail where another interpreter lacks a package.
         session.range(2).mapInArrow(_echo, "id long").count()

@@ -78,7 +78,7 @@ class Output:
 class Settings:
     """What the user decides about running: the same program gives the same rows with any."""
 
-    buckets: int = 8
+    buckets: int = 4
     """Fixed at a job's first start: the pieces that state is kept in."""
     parallelism: int = 2
     """Tasks at a time for each level."""

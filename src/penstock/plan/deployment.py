@@ -173,7 +173,7 @@ def _of_chains(origin: Scan | Keyed, operators: set[str], *, fused: bool) -> Ite
 
 def _processes(workers: tuple[str, ...]) -> Iterator[Vertex]:
     yield Vertex(DRIVER, "Python: your program; it ends each batch in one transaction")
-    yield Vertex(JVM, "Java: Spark's scheduler, exchanges and state store")
+    yield Vertex(JVM, "Java: Spark's scheduler and exchanges")
     yield Vertex(PLANNER, "Python: decides when a batch begins and what it reads")
     for worker in workers:
         yield Vertex(worker, "Python: one task at a time, reading or computing")

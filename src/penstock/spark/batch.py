@@ -15,13 +15,15 @@ class Batch:
     """Both clocks before a batch, and the clock during it.
 
     `marks` are the watermarks of all partitions before the batch, as `spark.batch_time` writes
-    them. A batch that `ends` the input is the last one.
+    them. A batch that `ends` the input is the last one. `notes` is the file that leads to what
+    buckets remember (`spark.notes`), none where a generation begins.
     """
 
     clock: int
     clock_before: int
     marks: Mapping[str, Any]
     ends: bool = False
+    notes: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Give it as JSON has it."""
@@ -30,12 +32,14 @@ class Batch:
             "clock_before": self.clock_before,
             "marks": self.marks,
             "ends": self.ends,
+            "notes": self.notes,
         }
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Batch:
         """Read what `to_json` gave."""
-        return cls(found["clock"], found["clock_before"], found["marks"], found["ends"])
+        known = (found[name] for name in ("clock", "clock_before", "marks", "ends", "notes"))
+        return cls(*known)
 
 
 def first_marks(clock: int) -> dict[str, Any]:

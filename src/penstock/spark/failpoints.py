@@ -6,7 +6,7 @@ must give what it would have given. `penstock.testing.job_crash` uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +15,6 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit
-from pyspark.sql.streaming.state import GroupState
 from typing_extensions import override
 
 from penstock.log.port import Appended, Log, Transaction
@@ -31,7 +30,6 @@ from penstock.spark.program_source import ProgramReader
 from penstock.spark.run import Parts
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
 BEFORE_OFFSETS = "offsets not yet written"
@@ -209,14 +207,12 @@ class FailingFormat(ProgramFormat):
 
 
 class FailingLevel(Level):
-    """A level of operators that fails before and after a group."""
+    """A level of operators that fails before and after a task."""
 
     @override
-    def __call__(
-        self, key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
-    ) -> Iterator[pd.DataFrame]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reach(self.home, f"level {self.number}")
-        yield from Level.__call__(self, key, frames, state)
+        yield from Level.__call__(self, batches)
         reach(self.home, f"level {self.number} done")
 
 

@@ -52,6 +52,11 @@ class JobFiles:
         return self.folder.parent / "memory"
 
     @property
+    def notes(self) -> Path:
+        """Which files of states count after each of the last batches: see `spark.notes`."""
+        return self.folder / "notes"
+
+    @property
     def static(self) -> Path:
         """The tables that were read once; generations share it."""
         return self.folder.parent / "static"
@@ -153,9 +158,21 @@ def read_json(path: Path) -> Mapping[str, Any] | None:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Replace a file at one instant, with a checksum; when this returns it is on disk."""
+    write_durably(path, _sealed(value))
+
+
+def replace_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace a file at one instant, with a checksum, for all processes that live or will."""
+    with coded_storage_errors(f'writing "{path}"'):
+        fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+        fresh.write_bytes(_sealed(value))
+        fresh.replace(path)
+
+
+def _sealed(value: Mapping[str, Any]) -> bytes:
     # As it will be read: keys as texts, pairs as lists.
     plain = json.loads(json.dumps(value))
-    write_durably(path, json.dumps({**plain, _SEAL: _seal(plain)}).encode())
+    return json.dumps({**plain, _SEAL: _seal(plain)}).encode()
 
 
 def _seal(value: Mapping[str, Any]) -> str:

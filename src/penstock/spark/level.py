@@ -1,17 +1,18 @@
-"""One level of a program as Spark runs it: every bucket of its operators is a group with state.
+"""One level of a program as Spark runs it: a task has some buckets of its operators, with states.
 
-What is meant for a later level, or for the sink, passes through as it came.
+Spark shares packets out by their slot and knows nothing of states: files hold these, and notes in
+the checkpoint say which files count (`spark.notes`). What is meant for a
+later level, or for the sink, passes through as it came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
-from pyspark.sql.streaming.state import GroupState
+import pyarrow as pa
 
 from penstock.kernel.parcel import Worked
 from penstock.kernel.port import Counts, Frame, State, Time
@@ -19,12 +20,14 @@ from penstock.kernel.windowed import WindowedAggregate
 from penstock.model.aggregate import Aggregate
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
+from penstock.spark.notes import known_notes
 from penstock.spark.packet import Account, Packet, in_order, merged_candidates
+from penstock.spark.program_read import packet_rows
 from penstock.spark.savepoint_files import saved_state
 from penstock.spark.state_files import StateFiles, Stored
 from penstock.spark.stored_program import codec_of
 
-STATE_DDL = "blob binary"
+_GIVEN_BYTES = 16 * 1024 * 1024
 # It costs about as much as so many steps to look at a state by its keys for the first time.
 _STEPS = 4
 
@@ -42,19 +45,41 @@ class Level:
     inherited: str = ""
     """The folder of states that the program began with, where it goes on after another."""
 
-    def __call__(
-        self, key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
-    ) -> Iterator[pd.DataFrame]:
-        """Take one group of a batch."""
-        slot = int(key[0])
-        blobs = [blob for frame in frames for blob in frame["blob"]]
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Take the groups of one task, one after the other."""
         dispatch = dispatch_of(self.program, self.home, self.staging)
+        waiting: list[tuple[int, bytes]] = []
+        size = 0
+        for slot, blobs in _by_slot(batches):
+            sent = self._sent(dispatch, slot, blobs)
+            waiting += sent
+            size += sum(len(blob) for _, blob in sent)
+            if size >= _GIVEN_BYTES:
+                yield packet_rows(waiting)
+                waiting, size = [], 0
+        yield packet_rows(waiting)
+
+    def _sent(self, dispatch: Dispatch, slot: int, blobs: list[bytes]) -> list[tuple[int, bytes]]:
         owner = dispatch.slots.owner(slot)
         if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
-            yield _rows([(slot, blob) for blob in blobs])
-            return
-        bucket = Bucket(self, dispatch, *owner)
-        yield _rows(bucket.step(in_order(blobs), state))
+            return [(slot, blob) for blob in blobs]
+        return Bucket(self, dispatch, *owner).step(in_order(blobs))
+
+
+class Remembered:
+    """The note of a bucket: that of the batch before, until a new one takes its place."""
+
+    def __init__(self, note: bytes | None) -> None:
+        self.note = note
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is one of this generation of the checkpoint."""
+        return self.note is not None
+
+    def update(self, note: bytes) -> None:
+        """Let a note count from now on."""
+        self.note = note
 
 
 class Bucket:
@@ -69,9 +94,11 @@ class Bucket:
         codec = codec_of(level.program, operator)
         self.files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
 
-    def step(self, packets: list[Packet], state: GroupState) -> list[tuple[int, bytes]]:
+    def step(self, packets: list[Packet]) -> list[tuple[int, bytes]]:
         """Take the packets of a batch; give those that leave."""
         batch = next(packet.batch for packet in packets if packet.batch is not None)
+        known = known_notes(batch.notes) if batch.notes else {}
+        state = Remembered(known.get((self._operator, self._bucket)))
         candidates = merged_candidates(packets)
         reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
@@ -79,18 +106,19 @@ class Bucket:
         times = time_before(batch), Time(reached, batch.clock)
         worked, rows, size = self.worked(state, deltas, times)
         order = self._program.physical.operators.index(self._program.keyed[self._operator])
-        remembered = ((self._operator, self._bucket, rows, size),)
+        here = (self._operator, self._bucket)
+        notes = () if state.note is None else ((*here, b64encode(state.note).decode()),)
         packet = Packet(
             origin=(self._level.number + 1, order, self._bucket),
             candidates=candidates,
             batch=batch,
-            account=Account(worked.counts, {}, worked.wake_at, remembered),
+            account=Account(worked.counts, {}, worked.wake_at, ((*here, rows, size),), notes=notes),
         )
         told = self._told()
         return self._dispatch.send(worked.parcels, packet, batch, told=told, lane=self._bucket)
 
     def worked(
-        self, state: GroupState, deltas: list[Frame], times: tuple[Time, Time]
+        self, state: Remembered, deltas: list[Frame], times: tuple[Time, Time]
     ) -> tuple[Worked, int, int]:
         """Take the step; give also the rows and the bytes that are remembered."""
         before = self._before(state)
@@ -114,7 +142,7 @@ class Bucket:
         return operator.alone_until(state) if isinstance(operator, WindowedAggregate) else None
 
     def _part_worked(
-        self, state: GroupState, before: Stored, deltas: list[Frame], times: tuple[Time, Time]
+        self, state: Remembered, before: Stored, deltas: list[Frame], times: tuple[Time, Time]
     ) -> tuple[Worked, int, int] | None:
         """Take the step with what the keys of the rows have, if they are few."""
         assert before.rows is not None
@@ -131,22 +159,20 @@ class Bucket:
         until = self._alone_until(after)
         assert until is not None
         note, size, rows = self.files.save_portion(before, portion, after, until)
-        state.update((note,))
+        state.update(note)
         return worked, rows, size
 
     def _work(self, held: State, deltas: list[Frame], time: Time) -> Worked:
         fused = self._program.physical.settings.fuse
         return self._program.work(self._operator, held, deltas, time, chains=fused)
 
-    def _before(self, state: GroupState) -> Stored | None:
-        note: bytes | None = None
-        if state.exists:
-            note = bytes(state.get[0])
-        elif self._level.inherited:
+    def _before(self, state: Remembered) -> Stored | None:
+        note = state.note
+        if note is None and self._level.inherited:
             note = saved_state(Path(self._level.inherited), self._operator, self._bucket)
         return None if note is None else self.files.open(note)
 
-    def _keep(self, state: GroupState, before: Stored | None, worked: Worked) -> int:
+    def _keep(self, state: Remembered, before: Stored | None, worked: Worked) -> int:
         after = worked.state
         assert after is not None
         if before is None and not after.rows:
@@ -154,7 +180,7 @@ class Bucket:
         if state.exists and before is not None and _as_stored(before, after):
             return before.size
         note, size = self.files.save(before, after, self._alone_until(after))
-        state.update((note,))
+        state.update(note)
         return size
 
     def _told(self) -> list[int]:
@@ -180,10 +206,11 @@ def _as_stored(before: Stored, after: State) -> bool:
     return same and not before.migrated
 
 
-def _rows(packets: list[tuple[int, bytes]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "slot": pd.Series([slot for slot, _ in packets], dtype="int32"),
-            "blob": pd.Series([blob for _, blob in packets], dtype="object"),
-        }
-    )
+def _by_slot(batches: Iterable[pa.RecordBatch]) -> list[tuple[int, list[bytes]]]:
+    """Give the packets of each group; groups in the same order whenever a batch is run."""
+    found: dict[int, list[bytes]] = {}
+    for batch in batches:
+        slots, blobs = batch.column(0).to_pylist(), batch.column(1).to_pylist()
+        for slot, blob in zip(slots, blobs, strict=True):
+            found.setdefault(slot, []).append(blob)
+    return sorted(found.items())

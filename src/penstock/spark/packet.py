@@ -32,8 +32,8 @@ Origin: TypeAlias = tuple[int, ...]
 class Account:
     """What a sender has to tell beside its rows.
 
-    `state` holds rows and bytes of what a bucket of an operator remembers; `at` is the offset
-    the batch ends at, told by the first reader.
+    `state` holds rows and bytes of what a bucket of an operator remembers, and `notes` what leads
+    to it; `at` is the offset the batch ends at, told by the first reader.
     """
 
     counts: Mapping[str, Counts] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class Account:
     wake_at: int | None = None
     state: tuple[tuple[str, int, int, int], ...] = ()
     at: Mapping[str, Any] | None = None
+    notes: tuple[tuple[str, int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ def _account_json(account: Account) -> dict[str, Any]:
         "wake_at": account.wake_at,
         "state": account.state,
         "at": account.at,
+        "notes": account.notes,
     }
 
 
@@ -146,6 +148,7 @@ def _account(found: Mapping[str, Any]) -> Account:
         found["wake_at"],
         tuple((operator, bucket, rows, size) for operator, bucket, rows, size in found["state"]),
         found["at"],
+        tuple((operator, bucket, note) for operator, bucket, note in found["notes"]),
     )
 
 

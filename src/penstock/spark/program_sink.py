@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 import pyarrow as pa
@@ -32,6 +32,7 @@ from penstock.spark.delivery import NOTHING, Delivery
 from penstock.spark.handle import codecs_of
 from penstock.spark.lag_group import commit_lag, with_available
 from penstock.spark.leave import left_by
+from penstock.spark.notes import Notes, gathered, notes_file, write_notes
 from penstock.spark.outlet import Outlet
 from penstock.spark.output import outlets
 from penstock.spark.packet import Packet, in_order, merged_candidates
@@ -74,7 +75,7 @@ class ProgramSink:
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
         begun = monotonic()
-        packets = in_order(row["blob"] for row in rows.collect())
+        packets = in_order(_collected(rows))
         self.commit(packets, number, round(1000 * (monotonic() - begun)))
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
@@ -86,6 +87,8 @@ class ProgramSink:
         left = left_by(number, packets, (batch, after), before, millis)
         left = with_available(left, log, self.physical)
         self.acknowledging.note(self.first + number, left)
+        if self.physical.levels:
+            write_notes(notes_file(self.options.files, left.at), _notes(packets))
         write_left(self.options.files.progress, left)
         self.publish(packets, batch.clock, self.first + number)
         commit_lag(log, self.physical, left, before)
@@ -134,6 +137,18 @@ class ProgramSink:
             for topic, partition, rows in outlet.routed(log, whole, clock, self.codecs):
                 appends[topic, partition].append(pa.Table.from_batches([rows]))
         return appends, stored
+
+
+def _collected(rows: DataFrame) -> list[bytes]:
+    """Give the packets of a batch, as columns: as rows the JVM makes texts of bytes, and slowly."""
+    frame: Any = rows  # its type takes it for a column
+    batches = frame._collect_as_arrow()  # noqa: SLF001  # `toArrow` asks the JVM for more
+    return [blob for batch in batches for blob in batch.column("blob").to_pylist()]
+
+
+def _notes(packets: Sequence[Packet]) -> Notes:
+    accounts = (packet.account for packet in packets if packet.account is not None)
+    return gathered(note for account in accounts for note in account.notes)
 
 
 def _delivery(options: ProgramOptions, again: Again | None) -> Delivery:

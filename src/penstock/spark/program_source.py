@@ -22,6 +22,7 @@ from penstock.spark.batch import Batch, first_marks
 from penstock.spark.file_clock import clock_at
 from penstock.spark.foreseen import Foreseen
 from penstock.spark.give_up import beyond, passed_over
+from penstock.spark.notes import notes_file
 from penstock.spark.program_admission import PacedLimits, admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
@@ -116,10 +117,11 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         begin, stop = ProgramOffset.from_json(start), ProgramOffset.from_json(end)
         stop.require_same_topics(self._log)
+        notes = self._notes(begin)
         begin = beyond(begin, self._passed)
         self._require_kept(begin, stop)
         assert stop.marks is not None
-        batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended)
+        batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended, notes)
         scans = self._options.scans
         return plan_program_splits(scans, begin, stop, batch, tasks=self._options.tasks)
 
@@ -176,6 +178,12 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if start is None or any(start.offset.positions.get(at) != others[at] for at in others):
             return ends
         return {**ends, **others}
+
+    def _notes(self, begin: ProgramOffset) -> str:
+        """Give the file that leads to what is remembered before a batch; none for the first."""
+        start = read_start(self._options.files.start)
+        first = start is not None and start.offset == begin
+        return "" if first else str(notes_file(self._options.files, begin))
 
     def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
         if left is not None:

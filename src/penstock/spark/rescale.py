@@ -1,7 +1,7 @@
 """Another parallelism for a stopped job: its states go into a new generation of its checkpoint.
 
-Buckets are fixed when a job begins and tasks share them, so no state is cut up: Spark's store
-gives the note of each bucket, and a new Spark checkpoint starts from these notes.
+Buckets are fixed when a job begins and tasks share them, so no state is cut up: the notes of
+the last batch lead to each bucket, and a new Spark checkpoint starts from these notes.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from penstock.spark.identity import Identified, identify, keep_identity
 from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.job_files import JobFiles, current_files
-from penstock.spark.level import STATE_DDL, Level
+from penstock.spark.level import Level
 from penstock.spark.output import ensure_topics
 from penstock.spark.program_format import PACKETS_DDL, ProgramFormat
 from penstock.spark.program_offset import ProgramOffset
@@ -49,6 +49,7 @@ from penstock.spark.standby_files import require_no_lead
 from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
+from penstock.spark.stored_states import adopt_states
 from penstock.spark.upstream import drop_checkpoint, rebuild_from_log
 
 _SOURCE_NAME = "inputs"
@@ -57,6 +58,11 @@ _SETTINGS: Mapping[str, str] = {
     "spark.sql.streaming.unsupportedOperationCheck": "false",
     # Cannot be switched on later: sources keep their offsets by name when a program changes.
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+    # A batch has some dozens of packets: code made for it costs more than it saves.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Our offsets and states have checksums of their own, see `spark.checkpoint_check`.
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     # Our offsets say when a batch without rows is due.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     **SPARK_RETAINS,
@@ -125,6 +131,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
     def the_session() -> SparkSession:
         return session or spark_session()
 
+    adopt_states(the_session, files, identity)
     options = ProgramOptions(
         home=str(home),
         program=str(store_program(files, with_static_tables(kept, files, the_session))),
@@ -198,9 +205,8 @@ def stages(
         level = parts.level(
             options.program, number, options.home, options.staging, str(files.memory), inherited
         )
-        frame = frame.groupBy("slot").applyInPandasWithState(
-            level, PACKETS_DDL, STATE_DDL, "append", "NoTimeout"
-        )
+        shared_out = frame.repartition(physical.settings.parallelism, "slot")
+        frame = shared_out.mapInArrow(level, PACKETS_DDL)
         frame = _followed(frame, physical, options)
     return frame
 

@@ -25,6 +25,7 @@ from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
 from penstock.spark.kafka.format import KafkaFormat
 from penstock.spark.kafka.session import KafkaSession
+from penstock.spark.local_files import leave_out_checksums, save_processes
 from penstock.spark.planner.forking import Planners
 from penstock.spark.scratch import new_scratch
 
@@ -91,12 +92,8 @@ def spark_session(
     master: str = "local[*]",
     driver_memory: str = "1g",
     settings: Mapping[str, str] | None = None,
-    quick_start: bool = False,
 ) -> SparkSession:
-    """Give this process's session, starting it (about 5 s) where there is none yet.
-
-    `quick_start` compiles lightly: seconds faster to start, slower in the long run.
-    """
+    """Give this process's session, starting it (about 5 s) where there is none yet."""
     with _STARTING:
         # Spark's own "active session" is one for each thread; ours is one for the process.
         if SparkContext._active_spark_context is not None:  # noqa: SLF001
@@ -111,7 +108,7 @@ def spark_session(
         own = {
             "spark.master": master,
             "spark.driver.memory": driver_memory,
-            "spark.driver.extraJavaOptions": _java_options(scratch, quick_start=quick_start),
+            "spark.driver.extraJavaOptions": _java_options(scratch),
             # 200 by default: each is a task and a state store, whatever the size of the data.
             "spark.sql.shuffle.partitions": str(max(2, available_cores())),
             "spark.local.dir": str(scratch),
@@ -166,7 +163,9 @@ def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSessi
         ) from error
     planners.lead(session.sparkContext)
     _hush(session.sparkContext)
-    _save_forks(session)
+    leave_out_checksums(session.sparkContext)
+    if settings["spark.master"].startswith("local"):
+        save_processes(session.sparkContext)
     for offered in (PenstockFormat, KafkaFormat):
         session.dataSource.register(offered)
     return session
@@ -177,16 +176,17 @@ def _close_planners() -> None:
         _PLANNERS.pop().close()
 
 
-def _java_options(scratch: Path, *, quick_start: bool) -> str:
+def _java_options(scratch: Path) -> str:
     logging = scratch / "log4j2.properties"
     logging.write_text(_LOGGING.format(file=scratch / "spark.log"), encoding="utf-8")
     options = [
         f"-Dlog4j2.configurationFile={logging.as_uri()}",
         # With few cores and a small heap the parallel collectors cost more than they save.
         "-XX:+UseSerialGC",
+        # Rows stay in Python: the JVM plans batches and hands packets on. To compile it with all
+        # optimisations took half of its time, and what that gained was less (decision 21).
+        "-XX:TieredStopAtLevel=1",
     ]
-    if quick_start:
-        options.append("-XX:TieredStopAtLevel=1")
     return " ".join(options)
 
 
@@ -203,15 +203,6 @@ def _hush(context: SparkContext) -> None:
     server: Any = getattr(context, "_accumulatorServer", None)
     if server is not None:
         server.handle_error = lambda *_: None
-
-
-def _save_forks(session: SparkSession) -> None:
-    # For each file it makes Hadoop starts a `chmod`, 4 ms of processor time. Half of the files of a
-    # checkpoint are checksums of the others: without them a micro-batch starts 4 instead of 8. What
-    # programs store there has checksums of its own.
-    java: Any = session.sparkContext._jvm  # noqa: SLF001  # py4j has no types
-    settings: Any = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001
-    java.org.apache.hadoop.fs.FileSystem.getLocal(settings).setWriteChecksum(False)
 
 
 def _last_line(file: Path) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import polars as pl
 from pyspark.sql import SparkSession
@@ -13,12 +15,17 @@ from penstock.kernel.port import Frame
 from penstock.kernel.program import Program
 from penstock.spark.identity import Identity, read_identity
 from penstock.spark.job_files import JobFiles, current_files
+from penstock.spark.notes import notes_file, read_notes, write_notes
 from penstock.spark.savepoint_files import state_file
 from penstock.spark.session import spark_session
 from penstock.spark.slot import Slots
+from penstock.spark.spark_log import offset_of
 from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_files import StateFiles
 from penstock.spark.stored_program import load_program
+
+_STATE = "state"
+"""Spark's folder of states in its checkpoint."""
 
 
 def state_tables(
@@ -69,16 +76,45 @@ def require_program(files: JobFiles) -> Path:
 def stored_states(
     session: SparkSession | None, files: JobFiles, identity: Identity
 ) -> Iterator[tuple[str, int, bytes]]:
-    """Give the state of every bucket of every operator, as Spark's store has it."""
+    """Give the note of every bucket of every operator, as the last batch that was done left it."""
     if files.committed < 0 or not identity.operators:
         yield from _inherited(files, identity)
+    elif in_spark_store(files):
+        yield from _of_spark_store(session, files, identity)
+    else:
+        notes = read_notes(notes_file(files, offset_of(files, files.committed)))
+        yield from ((operator, bucket, note) for (operator, bucket), note in notes.items())
+
+
+def in_spark_store(files: JobFiles) -> bool:
+    """Whether an earlier release has written the states, which let Spark keep them."""
+    return (files.spark / _STATE).exists()
+
+
+def adopt_states(session: Callable[[], SparkSession], files: JobFiles, identity: Identity) -> None:
+    """Take over what an earlier release has left in Spark's store, once."""
+    if not in_spark_store(files):
         return
+    if files.committed >= 0 and identity.operators:
+        stored = _of_spark_store(session(), files, identity)
+        notes = {(operator, bucket): note for operator, bucket, note in stored}
+        write_notes(notes_file(files, offset_of(files, files.committed)), notes)
+    # From here on they are known by their notes; Spark would ask for the operators they were of.
+    over = files.folder / f"{_STATE}.{uuid4().hex}"
+    (files.spark / _STATE).rename(over)
+    shutil.rmtree(over, ignore_errors=True)
+
+
+def _of_spark_store(
+    session: SparkSession | None, files: JobFiles, identity: Identity
+) -> Iterator[tuple[str, int, bytes]]:
     spark = session or spark_session()
     slots = Slots(tuple(identity.operators), identity.buckets, identity.parallelism)
     for level in range(identity.levels):
         stored = (
             spark.read.format("statestore")
             .option("operatorId", level)
+            .option("batchId", files.committed)
             .load(str(files.spark))
             .selectExpr("key.slot AS slot", "value.groupState.blob AS blob")
         )

@@ -20,7 +20,7 @@ def main() -> None:
     """Run the job to its end."""
     folder, ready = map(Path, sys.argv[1:])
     run = load_run(folder)
-    session = spark_session(master="local[2]", quick_start=True)
+    session = spark_session(master="local[2]")
     if int(os.environ.get(CYCLE_VARIABLE, "0")) % _EARLY_EVERY == 0:
         ready.touch()
     run.run(session, on_batch=lambda _: ready.touch())
