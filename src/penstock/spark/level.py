@@ -18,6 +18,7 @@ from penstock.kernel.parcel import Worked
 from penstock.kernel.port import Counts, Frame, State, Time
 from penstock.kernel.windowed import WindowedAggregate
 from penstock.model.aggregate import Aggregate
+from penstock.spark.batch import Batch
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.notes import known_notes
@@ -63,7 +64,8 @@ class Level:
         owner = dispatch.slots.owner(slot)
         if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
             return [(slot, blob) for blob in blobs]
-        return Bucket(self, dispatch, *owner).step(in_order(blobs))
+        packets = in_order(blobs)
+        return Bucket(self, dispatch, *owner).step(packets, remembered(packets, *owner))
 
 
 class Remembered:
@@ -82,6 +84,13 @@ class Remembered:
         self.note = note
 
 
+def remembered(packets: list[Packet], operator: str, bucket: int) -> Remembered:
+    """Give the note that a bucket has before a batch."""
+    batch = _batch(packets)
+    known = known_notes(batch.notes) if batch.notes else {}
+    return Remembered(known.get((operator, bucket)))
+
+
 class Bucket:
     """One bucket of one operator in one batch."""
 
@@ -94,11 +103,9 @@ class Bucket:
         codec = codec_of(level.program, operator)
         self.files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
 
-    def step(self, packets: list[Packet]) -> list[tuple[int, bytes]]:
+    def step(self, packets: list[Packet], state: Remembered) -> list[tuple[int, bytes]]:
         """Take the packets of a batch; give those that leave."""
-        batch = next(packet.batch for packet in packets if packet.batch is not None)
-        known = known_notes(batch.notes) if batch.notes else {}
-        state = Remembered(known.get((self._operator, self._bucket)))
+        batch = _batch(packets)
         candidates = merged_candidates(packets)
         reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
@@ -204,6 +211,10 @@ def _as_stored(before: Stored, after: State) -> bool:
     one, other = before.state.tables, after.tables
     same = one.keys() == other.keys() and all(one[name] is other[name] for name in one)
     return same and not before.migrated
+
+
+def _batch(packets: list[Packet]) -> Batch:
+    return next(packet.batch for packet in packets if packet.batch is not None)
 
 
 def _by_slot(batches: Iterable[pa.RecordBatch]) -> list[tuple[int, list[bytes]]]:
