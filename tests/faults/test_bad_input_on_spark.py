@@ -191,25 +191,23 @@ def damage(file: Path) -> None:
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
-def test_a_damaged_checkpoint_of_spark_stops_the_program_and_its_copy_brings_it_back(
+def test_a_damaged_checkpoint_stops_the_program_and_its_copy_brings_it_back(
     log: EmbeddedLog, jobs: Jobs, tmp_path: Path
 ) -> None:
     given = rows(60)
     append(log, given[:40])
     jobs.start(windowed(), until="caught up").await_end()
     shutil.copytree(jobs.checkpoint, tmp_path / "copy")
-    for file in current_files(jobs.checkpoint).spark.glob("state/0/*/*"):
-        if file.is_file() and file.suffix in (".changelog", ".zip"):
-            content = bytearray(file.read_bytes())
-            content[len(content) // 2] ^= 0xFF
-            file.write_bytes(content)
-            file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    for file in current_files(jobs.checkpoint).notes.iterdir():
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
     append(log, given[40:])
     before = stored_rows(log, "counts")
-    with pytest.raises(RunError, match="SPARK_QUERY_FAILED") as caught:
+    with pytest.raises(RunError, match="JOB_FILE_BROKEN") as caught:
         jobs.run(windowed())
     assert_plain(caught.value)
-    assert "state" in caught.value.fact
+    assert "notes" in caught.value.fact
     assert stored_rows(log, "counts") == before
     shutil.rmtree(jobs.checkpoint)
     shutil.copytree(tmp_path / "copy", jobs.checkpoint)

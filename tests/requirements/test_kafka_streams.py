@@ -87,7 +87,7 @@ def run_until(streams: ks.KafkaStreams, home: Path, number: int) -> None:
 def test_e15_it_runs_in_a_plain_script_without_spark_or_any_server(tmp_path: Path) -> None:
     send(tmp_path, ["all streams lead to kafka"])
     ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path), "1"],
+        [sys.executable, "-c", SCRIPT, str(tmp_path), "5"],  # on a machine that is busy, too
         capture_output=True,
         text=True,
         check=True,

@@ -204,7 +204,7 @@ def test_one_logical_plan_has_several_physical_ones_and_the_same_output() -> Non
 # G07
 def test_where_elements_run_is_shown_and_what_the_rules_did() -> None:
     told = described().explain()
-    assert "agg-1: 8 instances, one a bucket, 2 at a time, on worker 1 to 2" in told
+    assert "agg-1: 4 instances, one a bucket, 2 at a time, on worker 1 to 2" in told
     assert "push_filter_before_project" in told
     fused = "for agg-1: filter v > 1"
     assert fused in told
@@ -221,7 +221,7 @@ def allocated(by: str) -> set[int]:
 # G11
 def test_which_instance_gets_a_row_is_chosen_by_the_columns_of_the_group() -> None:
     assert len(allocated("k")) == 1
-    assert allocated("v") == set(range(8))
+    assert allocated("v") == set(range(ps.Settings().buckets))
 
 
 # G11

@@ -228,7 +228,7 @@ def test_every_bucket_of_an_operator_has_a_state_of_its_own(tmp_path: Path) -> N
         found = database.execute(
             "SELECT bucket FROM penstock_states WHERE operator = 'table-1' ORDER BY 1"
         )
-        assert [bucket for (bucket,) in found] == list(range(8))
+        assert [bucket for (bucket,) in found] == list(range(ps.Settings().buckets))
 
 
 # D30, E21

@@ -85,7 +85,7 @@ def test_files_go_when_no_batch_can_ask_for_them(files: StateFiles, tmp_path: Pa
         assert len(names(tmp_path)) <= 22
     found = saved(files, found, state(50_000, changed=tuple(range(20_000))))
     assert len(found.files) == 1
-    # What shrinks goes back into Spark's store; its last files are kept for one batch more.
+    # What shrinks goes back into the note; its last files are kept for one batch more.
     found = saved(files, found, state(1))
     found = saved(files, found, state(2))
     assert names(tmp_path) == []

@@ -1,15 +1,13 @@
-"""What buckets remember, as files: Spark's store keeps only which of them count.
+"""What buckets remember, as files, and a short note which says what of them counts.
 
-A state of some size would cross from Python to the JVM and back in every batch, be compressed,
-written twice and fill the heap. So it is written where it is made, as files that are read where
-they lie, and Spark's store holds a short note. That is versioned with the batch: one that is run
-again finds the note of the batch before, whose files are still there.
+A state of some size is written where it is made, as files that are read where they lie, and goes
+nowhere else. Its note is of one batch (`spark.notes`): one that is run again finds the note of the
+batch before, whose files are still there.
 
 A version is a base and the changes since: a small batch writes what it changed (`state_patch`),
 or, where keys can be told apart, all that its keys have (`state_runs`), which needs the rows of
 no others. Files that no batch can ask for any more are removed by a later one. Attempts at a
-batch that give the same have the same names: which of their notes Spark keeps is nothing to rely
-on.
+batch that give the same have the same names: the note of either leads to both.
 """
 
 from __future__ import annotations
@@ -34,8 +32,8 @@ from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_patch import patched, state_patch
 from penstock.spark.state_runs import KnownRuns, Runs, run_cache
 
-INLINE_BYTES = 64 * 1024
-"""Shorter states stay in Spark's store: a file costs more."""
+INLINE_BYTES = 16 * 1024
+"""Shorter states are in their notes: a file costs more."""
 
 _INLINE, _FILED = b"I", b"F"
 _VERSION_BYTES = 8
@@ -237,7 +235,7 @@ class StateFiles:
         with fresh.open("x+b", buffering=0) as file:
             one, other = self._codec.encode_into(file, state)
             size = file.seek(0, SEEK_END)
-        # Named by what it holds: of two attempts at a batch Spark may keep either note. Two
+        # Named by what it holds: of two attempts at a batch either note may be kept. Two
         # checksums of 32 bits take a third of the time of a hash, and are for telling these apart.
         name = f"{version}-{one:08x}{other:08x}{suffix}"
         fresh.replace(self._folder / name)
@@ -246,7 +244,7 @@ class StateFiles:
     def _forget(self, before: Stored | None) -> None:
         """Remove the files of versions before the last: only that one can be asked for again.
 
-        All attempts at the last are kept, since Spark may have the note of any of them.
+        All attempts at the last are kept, since the note of any of them may count.
         """
         if before is None or not self._folder.exists():
             return
