@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -225,15 +226,25 @@ def test_a_wait_ends_with_its_client(here: Served) -> None:
     assert eventually(lambda: len(here.server._sessions) == 1)
 
 
-def test_a_server_that_stops_answers_what_is_under_way(here: Served) -> None:
+def test_a_server_that_stops_answers_what_is_under_way(
+    here: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers: list[bool] = []
+    under_way = threading.Event()
+    wait = here.embedded.wait
+
+    def noted(*asked: Any, **how: Any) -> bool:  # noqa: ANN401
+        under_way.set()
+        return wait(*asked, **how)
+
+    monkeypatch.setattr(here.embedded, "wait", noted)
     waiter = threading.Thread(
         target=lambda: answers.append(here.log.wait({TopicPartition("clicks", 0): 0}, 3600))
     )
     # The topic's connection is idle again, so that the wait is under way on it.
     assert eventually(lambda: bool(here.log._exchange._idle))
     waiter.start()
-    assert eventually(lambda: not here.log._exchange._idle)
+    assert under_way.wait(20)
     begun = time.monotonic()
     here.server.close()
     waiter.join(20)
