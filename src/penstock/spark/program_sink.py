@@ -75,7 +75,9 @@ class ProgramSink:
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
         begun = monotonic()
-        packets = in_order(_collected(rows))
+        # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results are
+        # staged by who reads, packets are few and short, and rows are the shorter way.
+        packets = in_order(_columns(rows) if self.physical.levels else _rows(rows))
         self.commit(packets, number, round(1000 * (monotonic() - begun)))
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
@@ -139,11 +141,13 @@ class ProgramSink:
         return appends, stored
 
 
-def _collected(rows: DataFrame) -> list[bytes]:
-    """Give the packets of a batch, as columns: as rows the JVM makes texts of bytes, and slowly."""
-    frame: Any = rows  # its type takes it for a column
-    batches = frame._collect_as_arrow()  # noqa: SLF001  # `toArrow` asks the JVM for more
+def _columns(found: Any) -> list[bytes]:  # noqa: ANN401  # PySpark takes it for a column
+    batches = found._collect_as_arrow()  # noqa: SLF001  # `toArrow` asks the JVM for more
     return [blob for batch in batches for blob in batch.column("blob").to_pylist()]
+
+
+def _rows(found: DataFrame) -> list[bytes]:
+    return [row["blob"] for row in found.collect()]
 
 
 def _notes(packets: Sequence[Packet]) -> Notes:
