@@ -1,8 +1,8 @@
 """One level of a program as Spark runs it: a task has some buckets of its operators, with states.
 
 Spark shares packets out by their slot and knows nothing of states: files hold these, and notes in
-the checkpoint say which files count (`spark.notes`). What is meant for a
-later level, or for the sink, passes through as it came.
+the checkpoint say which files count (`spark.notes`). What is meant for a later
+level, or for the sink, passes through as it came.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from penstock.kernel.parcel import Worked
 from penstock.kernel.port import Counts, Frame, State, Time
 from penstock.kernel.windowed import WindowedAggregate
 from penstock.model.aggregate import Aggregate
-from penstock.spark.batch import Batch
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.notes import known_notes
-from penstock.spark.packet import Account, Packet, in_order, merged_candidates
+from penstock.spark.packet import Account, Packet, batch_of, in_order, merged_candidates
 from penstock.spark.program_read import packet_rows
 from penstock.spark.savepoint_files import saved_state
 from penstock.spark.state_files import StateFiles, Stored
@@ -86,7 +85,7 @@ class Remembered:
 
 def remembered(packets: list[Packet], operator: str, bucket: int) -> Remembered:
     """Give the note that a bucket has before a batch."""
-    batch = _batch(packets)
+    batch = batch_of(packets)
     known = known_notes(batch.notes) if batch.notes else {}
     return Remembered(known.get((operator, bucket)))
 
@@ -105,7 +104,7 @@ class Bucket:
 
     def step(self, packets: list[Packet], state: Remembered) -> list[tuple[int, bytes]]:
         """Take the packets of a batch; give those that leave."""
-        batch = _batch(packets)
+        batch = batch_of(packets)
         candidates = merged_candidates(packets)
         reached = watermarks_after(batch, self._program.physical.scans, candidates).reached
         deltas = [frame for packet in packets for _, frame in packet.parcels]
@@ -211,10 +210,6 @@ def _as_stored(before: Stored, after: State) -> bool:
     one, other = before.state.tables, after.tables
     same = one.keys() == other.keys() and all(one[name] is other[name] for name in one)
     return same and not before.migrated
-
-
-def _batch(packets: list[Packet]) -> Batch:
-    return next(packet.batch for packet in packets if packet.batch is not None)
 
 
 def _by_slot(batches: Iterable[pa.RecordBatch]) -> list[tuple[int, list[bytes]]]:

@@ -102,6 +102,11 @@ def in_order(blobs: Iterable[bytes]) -> list[Packet]:
     return sorted((decode(blob) for blob in blobs), key=lambda packet: packet.origin)
 
 
+def batch_of(packets: Iterable[Packet]) -> Batch:
+    """Give the batch that packets are of: one of them says it."""
+    return next(packet.batch for packet in packets if packet.batch is not None)
+
+
 def merged_candidates(packets: Iterable[Packet]) -> dict[Place, int | None]:
     """Give what each partition claims, whoever read which part of it."""
     merged: dict[Place, int | None] = {}

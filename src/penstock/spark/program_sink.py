@@ -35,7 +35,7 @@ from penstock.spark.leave import left_by
 from penstock.spark.notes import Notes, gathered, notes_file, write_notes
 from penstock.spark.outlet import Outlet
 from penstock.spark.output import outlets
-from penstock.spark.packet import Packet, in_order, merged_candidates
+from penstock.spark.packet import Packet, batch_of, in_order, merged_candidates
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Left, left_before, write_left
 from penstock.spark.stage import discard, staged_rows
@@ -82,7 +82,7 @@ class ProgramSink:
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
         """End a batch: first what the next one needs to know, then its rows."""
-        batch = next(packet.batch for packet in packets if packet.batch is not None)
+        batch = batch_of(packets)
         after = watermarks_after(batch, self.physical.scans, merged_candidates(packets))
         before = left_before(self.options.files)
         log = self.log_of(self.options.home)
