@@ -1,7 +1,7 @@
 """The log's port: what a durable, partitioned log can do, whoever keeps it.
 
 `embedded` is a directory on this machine, `remote` such a directory served over a socket, or by
-`penstock serve` over WebSockets; a Kafka cluster will be another adapter.
+`penstock serve` over WebSockets; `kafka` is a cluster of Apache Kafka.
 `tests/contract/log` is the suite each adapter passes.
 """
 
@@ -33,6 +33,8 @@ class Capability(enum.Enum):
     TOPIC_DUMP = "topic dump"
     REPLICATION = "replication"
     CLUSTER = "cluster"
+    STAMPS = "stamps"
+    """Whether a repeated append is recognised whoever repeats it, not only by its own handle."""
 
 
 class Bounds(NamedTuple):

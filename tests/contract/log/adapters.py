@@ -79,6 +79,7 @@ class WebDoor:
         await self._app(scope, receive, send)
 
 
+KAFKA = "kafka"
 WEB = "web"
 LOG_ADAPTERS = {
     adapter.name: adapter

@@ -7,7 +7,8 @@ import pytest
 
 from penstock.clock import ManualClock
 from penstock.log.port import Log
-from tests.contract.log.adapters import LOG_ADAPTERS, WEB, OpenLog, WebDoor
+from tests.contract.log.adapters import KAFKA, LOG_ADAPTERS, WEB, LogAdapter, OpenLog, WebDoor
+from tests.kafka.emptied import EmptiedBroker
 
 NOW = 1_700_000_000_000
 
@@ -21,7 +22,7 @@ def clock() -> ManualClock:
 _FAST = {"disk", "memory"}
 _PARAMETERS = [
     pytest.param(name, marks=() if name in _FAST else pytest.mark.slow)
-    for name in sorted([*LOG_ADAPTERS, WEB])
+    for name in sorted([*LOG_ADAPTERS, KAFKA, WEB])
 ]
 
 
@@ -42,8 +43,11 @@ def open_again(
     root.mkdir()
     opened: list[Log] = []
     name: str = request.param
-    door: WebDoor | None = request.getfixturevalue("web_door") if name == WEB else None
-    opening = LOG_ADAPTERS[name].opener if door is None else door.opener
+    doors = {WEB: "web_door", KAFKA: "own_broker"}
+    door: LogAdapter | WebDoor | EmptiedBroker = (
+        request.getfixturevalue(doors[name]) if name in doors else LOG_ADAPTERS[name]
+    )
+    opening = door.opener
     with opening(root, clock) as opener:
 
         def open_one() -> Log:

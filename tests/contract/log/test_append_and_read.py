@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import OffsetError, RecordError, SchemaError, TransactionError
-from penstock.log.port import Bounds, Log, ReadLimit, WriterStamp
+from penstock.log.port import Bounds, Capability, Log, ReadLimit, WriterStamp
 from penstock.log.record import TopicPartition
 from penstock.log.rows import rows_of_bytes
 from penstock.log.topic import TopicConfig
@@ -142,7 +142,9 @@ def test_a_repeated_append_is_recognised_and_not_written_again(
 ) -> None:
     rows = rows_of_bytes([b"a", b"b"])
     first = log.append("clicks", 0, rows, stamp=WriterStamp(7, 0, 0))
-    again = open_again().append("clicks", 0, rows, stamp=WriterStamp(7, 0, 0))
+    # Without the capability only the handle that has written recognises its own.
+    other = open_again() if Capability.STAMPS in log.capabilities else log
+    again = other.append("clicks", 0, rows, stamp=WriterStamp(7, 0, 0))
     assert again == first._replace(duplicate=True)
     assert values(log, "clicks") == [b"a", b"b"]
 

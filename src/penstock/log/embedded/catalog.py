@@ -7,15 +7,15 @@ import uuid
 import pyarrow as pa
 
 from penstock.clock import Clock
-from penstock.errors import CorruptionError, SchemaError, TopicError, did_you_mean
+from penstock.errors import CorruptionError
 from penstock.log.embedded.boot import this_boot
 from penstock.log.embedded.head import HEAD_FILE, Head, create_head
 from penstock.log.embedded.manifest import encode_manifest, manifest_file, segment_name
 from penstock.log.embedded.sealed_json import seal, unseal
-from penstock.log.record import RESERVED_COLUMNS, SYSTEM_COLUMNS
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig, check_partition_count, check_topic_name
 from penstock.log.topic_document import topic_from_document, topic_to_document
+from penstock.log.topic_refusals import check_topic_schema, existing_topic, missing_topic
 
 TOPICS = "topics"
 TOPIC_FILE = "topic.json"
@@ -44,9 +44,9 @@ class Catalog:
         """Make a topic: it is there whole, or not at all."""
         check_topic_name(name)
         check_partition_count(partitions)
-        _check_schema(name, schema)
+        check_topic_schema(name, schema)
         if self._storage.exists(f"{TOPICS}/{name}"):
-            raise _exists(name)
+            raise existing_topic(name)
         topic = Topic(name, partitions, schema, config, self._clock.now(), uuid.uuid4().hex)
         unfinished = f"{TOPICS}/{_UNFINISHED}{uuid.uuid4().hex}"
         try:
@@ -54,7 +54,7 @@ class Catalog:
             self._storage.rename(unfinished, f"{TOPICS}/{name}")
         except FileExistsError as error:
             self._storage.remove_tree(unfinished)
-            raise _exists(name) from error
+            raise existing_topic(name) from error
         except BaseException:
             self._storage.remove_tree(unfinished)
             raise
@@ -105,40 +105,3 @@ class Catalog:
         self._storage.replace(
             f"{directory}/{TOPIC_FILE}", seal(topic_to_document(topic)), sync=True
         )
-
-
-def missing_topic(name: str, known: tuple[str, ...]) -> TopicError:
-    """The error for a topic that is not there."""
-    return TopicError(
-        "TOPIC_MISSING",
-        f'topic "{name}" does not exist',
-        hint=did_you_mean(name, known) or f"Create it: penstock topics create {name}",
-    )
-
-
-def _exists(name: str) -> TopicError:
-    return TopicError(
-        "TOPIC_EXISTS",
-        f'topic "{name}" exists already',
-        hint="Choose another name, or delete the topic first.",
-    )
-
-
-def _check_schema(name: str, schema: pa.Schema | None) -> None:
-    if schema is None:
-        return
-    reserved = (*SYSTEM_COLUMNS, *RESERVED_COLUMNS)
-    for field in schema:
-        if field.name in reserved or schema.names.count(field.name) > 1:
-            raise SchemaError(
-                "COLUMN_NAME",
-                f'column "{field.name}" of topic "{name}" is reserved or stands twice',
-                hint=f"Rename it; reserved are {', '.join(reserved)}.",
-            )
-        if pa.types.is_dictionary(field.type):
-            raise SchemaError(
-                "COLUMN_TYPE",
-                f'column "{field.name}" of topic "{name}" is a dictionary, which the log does'
-                " not store",
-                hint=f"Use {field.type.value_type} in the schema; rows may still be encoded.",
-            )

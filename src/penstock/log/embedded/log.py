@@ -15,7 +15,7 @@ from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError, TopicError
 from penstock.log.embedded.batch import encode_rows, prepare_rows, prepared_rows
 from penstock.log.embedded.burial import bury_topic
-from penstock.log.embedded.catalog import Catalog, missing_topic
+from penstock.log.embedded.catalog import Catalog
 from penstock.log.embedded.cleaner import CleanReport
 from penstock.log.embedded.group import DEFAULT_SESSION_TIMEOUT, GroupCoordinator
 from penstock.log.embedded.head import OpenTransaction
@@ -47,6 +47,7 @@ from penstock.log.record import TopicPartition
 from penstock.log.rows import fit_rows
 from penstock.log.storage import Storage
 from penstock.log.topic import Topic, TopicConfig
+from penstock.log.topic_refusals import missing_topic
 
 Result = TypeVar("Result")
 
@@ -57,8 +58,7 @@ class EmbeddedLog:
     def __init__(self, storage: Storage, clock: Clock = SYSTEM_CLOCK) -> None:
         with coded_storage_errors("opening the log"):
             open_root(storage, clock)
-        self.storage = storage
-        self.clock = clock
+        self.storage, self.clock = storage, clock
         self._catalog = Catalog(storage, clock)
         self._transactions = TransactionFiles(storage)
         self._groups = GroupCoordinator(

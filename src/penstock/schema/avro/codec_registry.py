@@ -64,7 +64,9 @@ class RegistryCodec(Codec):
         failures = dict.fromkeys(found.rows[ids < 0].tolist(), _NO_ID)
         order = np.argsort(ids, kind="stable")
         known, begins = np.unique(ids[order], return_index=True)
-        for schema_id, chosen in zip(known.tolist(), np.split(order, begins[1:]), strict=True):
+        # Of no values at all numpy still gives one part, which is empty.
+        parts = np.split(order, begins[1:]) if len(known) else []
+        for schema_id, chosen in zip(known.tolist(), parts, strict=True):
             if schema_id >= 0:
                 shares.append(found.share(self._decoder(schema_id), chosen, HEADER))
         return read_shares(shares, self.schema, len(found.array), failures)

@@ -1,7 +1,7 @@
 """The format `kafka` where Spark has no Kafka connector: its options and columns, on our log.
 
-A program written for the connector runs unchanged: `kafka.bootstrap.servers` is the address that
-`penstock log serve` answers at, or a home directory.
+A program written for the connector runs unchanged: `kafka.bootstrap.servers` are the brokers of a
+cluster, the address that `penstock log serve` answers at, or a home directory.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from penstock.errors import UsageError
 from penstock.spark.admission import NO_LIMITS, BatchLimits
 from penstock.spark.cores import available_cores
+from penstock.spark.kafka.address import is_kafka
 from penstock.spark.options import SourceOptions, required_option
 from penstock.spark.position import BEGINNING, LATEST, Positions, parse_positions
 
@@ -57,10 +58,12 @@ def _lowered(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _home(servers: str) -> str:
-    """Give the log that is served at an address, or kept in a directory."""
-    first = servers.split(",", maxsplit=1)[0].strip()
-    served = ":" in first and "/" not in first
-    return f"tcp://{first}" if served else first
+    """Give the log that brokers or a server of ours keep at an address, or a directory."""
+    first, *others = (server.strip() for server in servers.split(","))
+    if ":" not in first or "/" in first:
+        return first
+    together = ",".join((first, *others))
+    return f"kafka://{together}" if is_kafka(together) else f"tcp://{first}"
 
 
 def _positions(
