@@ -18,8 +18,7 @@ from penstock.kernel.batch import Arrival, Input, Memory, run_batch
 from penstock.kernel.port import START_OF_TIME, TAKEN, Frame, Time
 from penstock.kernel.program import Program
 from penstock.kernel.watermark import Watermarks
-from penstock.log.embedded.log import EmbeddedLog
-from penstock.log.port import ReadLimit
+from penstock.log.port import Log, ReadLimit
 from penstock.model.aggregate import Aggregate
 from penstock.model.expr import Call, Column, Literal
 from penstock.model.measure import Measure
@@ -107,7 +106,7 @@ def rows(
     ]
 
 
-def append(log: EmbeddedLog, found: Sequence[Row], *, topic: str = "visits") -> None:
+def append(log: Log, found: Sequence[Row], *, topic: str = "visits") -> None:
     """Write rows to a topic, dealt out over its partitions."""
     if topic not in log.topics():
         log.create_topic(topic, partitions=2, schema=VISITS)
@@ -118,7 +117,7 @@ def append(log: EmbeddedLog, found: Sequence[Row], *, topic: str = "visits") -> 
             log.append(topic, partition, pa.Table.from_pylist(share, VISITS))
 
 
-def stored_rows(log: EmbeddedLog, topic: str) -> list[Row]:
+def stored_rows(log: Log, topic: str) -> list[Row]:
     """All records of a topic without what the log adds, by partition and offset."""
     return [
         {name: value for name, value in row.items() if name == "_weight" or name[0] != "_"}
@@ -126,7 +125,7 @@ def stored_rows(log: EmbeddedLog, topic: str) -> list[Row]:
     ]
 
 
-def records(log: EmbeddedLog, topic: str) -> list[Row]:
+def records(log: Log, topic: str) -> list[Row]:
     found: list[Row] = []
     for place, bound in sorted(log.snapshot([topic]).items()):
         offset = bound.start

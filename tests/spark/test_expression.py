@@ -16,8 +16,8 @@ from penstock.kernel.expression import lower as polars_lower
 from penstock.model.expr import Call, Cast, Column, Expr, Literal
 from penstock.model.signature import expr_type
 from penstock.schema.types import BOOLEAN, DATE, TIMESTAMP
+from penstock.spark.expression import lower as spark_lower
 from tests.spark.expressions import CALLS, INEXACT, SCHEMA, Writer, some_rows
-from tests.spark.spark_expression import lower as spark_lower
 
 pytestmark = pytest.mark.spark
 

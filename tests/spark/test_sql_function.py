@@ -5,7 +5,7 @@ import pytest
 from penstock.model.expr import Lambda, Resolved, Variable
 from penstock.schema.schema import Schema
 from penstock.schema.types import INT32, map_of
-from tests.spark.spark_expression import lower, type_name
+from penstock.spark.expression import lower, type_name
 
 
 def test_functions_of_the_sql_library_are_not_asked_of_spark() -> None:

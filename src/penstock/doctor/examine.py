@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from penstock.config import Settings
+from penstock.doctor.cluster import check_cluster
 from penstock.doctor.home import check_disk, check_locks, check_write_access
+from penstock.doctor.kafka import check_kafka
 from penstock.doctor.machine import check_memory, check_variables
+from penstock.doctor.realtime import check_realtime
 from penstock.doctor.runtime import check_java, check_packages, check_python, check_spark
 from penstock.errors import PenstockError
 
@@ -36,9 +39,12 @@ CHECKS: dict[str, Check] = {
     "disk": check_disk,
     "write access": check_write_access,
     "locks": check_locks,
+    "cluster": check_cluster,
+    "kafka": check_kafka,
+    "real-time": check_realtime,
     "spark": check_spark,
 }
-NEEDED_BY_SPARK = ("python", "java", "packages")
+NEEDED_BY_SPARK = ("python", "java", "packages", "cluster")
 
 
 def examine(settings: Settings, *, skip: frozenset[str] = frozenset()) -> Iterator[Finding]:

@@ -53,12 +53,21 @@ def check_packages(_: Settings) -> str:
 def check_spark(settings: Settings) -> str:
     """A session starts and its Python workers answer."""
     # Loaded here only, since it takes Spark with it.
+    from penstock.spark.cluster.master import is_local  # noqa: PLC0415
+    from penstock.spark.cluster.probe import describe_executors  # noqa: PLC0415
+    from penstock.spark.cluster.settings import cluster_of  # noqa: PLC0415
     from penstock.spark.session import spark_session, stop_session  # noqa: PLC0415
 
+    cluster = cluster_of(settings.cluster)
     try:
         session = spark_session(
             master=settings.spark_master,
             driver_memory=settings.spark_driver_memory,
+            cluster=cluster,
+        )
+        elsewhere = not is_local(settings.spark_master)
+        found = (
+            ": " + describe_executors(session, settings.home, cluster.patience) if elsewhere else ""
         )
         # Through Python workers, which fail where another interpreter lacks a package.
         session.range(2).mapInArrow(_echo, "id long").count()
@@ -74,7 +83,7 @@ def check_spark(settings: Settings) -> str:
         ) from error
     finally:
         stop_session()
-    return f"{version('pyspark')} runs a job on {settings.spark_master}"
+    return f"{version('pyspark')} runs a job on {settings.spark_master}{found}"
 
 
 def _echo(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

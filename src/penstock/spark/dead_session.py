@@ -1,4 +1,7 @@
-"""A session whose JVM has died: noticed, and forgotten, so that another can be started."""
+"""A session that has died, or its JVM: noticed, and forgotten, so that another can be started.
+
+A cluster ends a session by itself when too many of its executors have failed.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,15 @@ from pyspark.sql import SparkSession, SQLContext
 
 
 def is_dead() -> bool:
-    """Whether this process has started a JVM that runs no more."""
+    """Whether this process has started a JVM that runs no more, or whose session is over."""
     gateway: Any = SparkContext._gateway  # noqa: SLF001  # py4j has no types
     process = getattr(gateway, "proc", None)
-    return process is not None and process.poll() is not None
+    if process is not None and process.poll() is not None:
+        return True
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001
+    with contextlib.suppress(Exception):
+        return bool(context._jsc.sc().isStopped())  # noqa: SLF001
+    return False
 
 
 def discard_dead() -> None:
@@ -33,3 +41,5 @@ def discard_dead() -> None:
     SQLContext._instantiatedContext = None  # noqa: SLF001
     with contextlib.suppress(Exception):
         gateway.shutdown()
+        # A JVM that still runs ends when nobody holds its input any more.
+        gateway.proc.stdin.close()

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from penstock.log.bulk import append_all
 from penstock.log.port import Log, Transaction
 from penstock.model.job_settings import Guarantee
 
@@ -64,9 +65,8 @@ def _write(transaction: Transaction, appends: Appends, number: int) -> None:
     if transaction.note and int(transaction.note) >= number:
         return
     transaction.begin()
-    for (topic, partition), parts in _sorted(appends):
-        for part in parts:
-            transaction.append(topic, partition, part)
+    items = ((*place, part) for place, parts in _sorted(appends) for part in parts)
+    append_all(transaction, items)
     transaction.commit(str(number))
 
 

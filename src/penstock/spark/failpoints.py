@@ -6,6 +6,8 @@ must give what it would have given. `penstock.testing.job_crash` uses them.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -82,11 +84,15 @@ def fault_at(step: str) -> str:
     return f"fault at {step}"
 
 
-def reach(home: str, step: str) -> None:
-    """Fail if it is the step that is to; only the first that comes here does."""
+def reach(home: str, step: str, begun: float = math.inf) -> None:
+    """Fail if it is the step that is to; only the first that comes here does.
+
+    A task says when it has begun: one that a failed run has left behind, and that nobody hears
+    any more, does not take the fault from the next run.
+    """
     file = Path(home) / _FAULT
     try:
-        if file.read_text(encoding="utf-8") != step:
+        if file.read_text(encoding="utf-8") != step or file.stat().st_mtime > begun:
             return
         file.unlink()
     except FileNotFoundError:
@@ -183,9 +189,10 @@ class FailingReader(ProgramReader):
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        begun = time.time()
         reach(self._options.home, "reading")
         yield from super().read(partition)
-        reach(self._options.home, "rows read")
+        reach(self._options.home, "rows read", begun)
 
 
 class FailingFormat(ProgramFormat):
@@ -211,9 +218,10 @@ class FailingLevel(Level):
 
     @override
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begun = time.time()
         reach(self.home, f"level {self.number}")
         yield from Level.__call__(self, batches)
-        reach(self.home, f"level {self.number} done")
+        reach(self.home, f"level {self.number} done", begun)
 
 
 class FailingSink(ProgramSink):

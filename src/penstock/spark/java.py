@@ -30,22 +30,22 @@ class Java:
     version: str
 
 
-def require_java(environment: Mapping[str, str] | None = None) -> Java:
+def require_java(environment: Mapping[str, str] | None = None, *, need: str = "Spark") -> Java:
     """Give the Java that Spark would take, or say what to install; every Spark command asks."""
     variables = os.environ if environment is None else environment
-    path = _java_path(variables)
+    path = _java_path(variables, need)
     version = _version(path, variables)
     feature = _feature(version)
     if feature < MINIMUM_JAVA:
         raise SetupError(
             "JAVA_TOO_OLD",
-            f'Spark needs Java {MINIMUM_JAVA} or newer; "{path}" is version {version}',
+            f'{need} needs Java {MINIMUM_JAVA} or newer; "{path}" is version {version}',
             hint=f"{_INSTALL}, and let JAVA_HOME or PATH lead to it.",
         )
     return Java(path, feature, version)
 
 
-def _java_path(variables: Mapping[str, str]) -> Path:
+def _java_path(variables: Mapping[str, str], need: str) -> Path:
     home = variables.get("JAVA_HOME")
     if home:
         path = Path(home) / "bin" / "java"
@@ -53,7 +53,7 @@ def _java_path(variables: Mapping[str, str]) -> Path:
         if not os.access(path, os.X_OK):
             raise SetupError(
                 "JAVA_MISSING",
-                f'Spark needs Java, and JAVA_HOME="{home}" has no bin/java',
+                f'{need} needs Java, and JAVA_HOME="{home}" has no bin/java',
                 hint="Let JAVA_HOME lead to a Java, or unset it to use the one on PATH.",
             )
         return path
@@ -61,7 +61,7 @@ def _java_path(variables: Mapping[str, str]) -> Path:
     if found is None:
         raise SetupError(
             "JAVA_MISSING",
-            "Spark needs Java, and neither JAVA_HOME nor PATH leads to one",
+            f"{need} needs Java, and neither JAVA_HOME nor PATH leads to one",
             hint=f"{_INSTALL}.",
         )
     return Path(found)

@@ -30,6 +30,7 @@ from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
 from penstock.spark.delivery import NOTHING, Delivery
 from penstock.spark.handle import codecs_of
+from penstock.spark.jvm.collect import collected
 from penstock.spark.lag_group import commit_lag, with_available
 from penstock.spark.leave import left_by
 from penstock.spark.notes import Notes, gathered, notes_file, write_notes
@@ -75,9 +76,12 @@ class ProgramSink:
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
         begun = monotonic()
-        # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results are
-        # staged by who reads, packets are few and short, and rows are the shorter way.
-        packets = in_order(_columns(rows) if self.physical.levels else _rows(rows))
+        blobs = collected(rows)
+        if blobs is None:
+            # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results
+            # are staged by who reads, packets are few and short, and rows are the shorter way.
+            blobs = _columns(rows) if self.physical.levels else _rows(rows)
+        packets = in_order(blobs)
         self.commit(packets, number, round(1000 * (monotonic() - begun)))
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:

@@ -21,7 +21,8 @@ from penstock.spark.acknowledge import require_trimmable
 from penstock.spark.admission import BatchLimits
 from penstock.spark.chains import Chains
 from penstock.spark.checkpoint_check import mend_logs
-from penstock.spark.cores import available_cores
+from penstock.spark.cluster.executors import tasks_of
+from penstock.spark.configured import configured_session
 from penstock.spark.failure import run_error
 from penstock.spark.file_clock import FileClock
 from penstock.spark.give_up import prepare_files
@@ -41,10 +42,10 @@ from penstock.spark.program_sink import ProgramSink
 from penstock.spark.program_start import start_offsets
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
 from penstock.spark.query import ProgramQuery, processes
+from penstock.spark.realtime.run import start_realtime
 from penstock.spark.rebuild import drop_if_asked, forget, is_forgetting
 from penstock.spark.registering import register_outputs
 from penstock.spark.retired import require_current
-from penstock.spark.session import spark_session
 from penstock.spark.standby_files import require_no_lead
 from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
@@ -105,6 +106,15 @@ def start(  # noqa: PLR0913  # all but the program are by name
     read before anything of the others is. One that ends by itself ends at the offsets of `upto`
     where these come first.
     """
+    if how.latency == "realtime":
+        return start_realtime(
+            physical,
+            checkpoint=Path(checkpoint),
+            session=lambda: session or configured_session(),
+            how=how,
+            bounded=bounded or until is not None,
+            on_progress=on_progress,
+        )
     own_log = parts.format.log_of(str(home))
     files = _taken_files(physical, Path(checkpoint), own_log, parts)
     identified = _identified(files, physical, own_log, how)
@@ -129,7 +139,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
     tidy(files, home)
 
     def the_session() -> SparkSession:
-        return session or spark_session()
+        return session or configured_session()
 
     adopt_states(the_session, files, identity)
     options = ProgramOptions(
@@ -142,14 +152,14 @@ def start(  # noqa: PLR0913  # all but the program are by name
         clock="" if clock is None else str(clock.path),
         # A history comes in pieces that fit into memory.
         limits=limits or BatchLimits(rows=how.batch_rows),
-        tasks=available_cores(),
+        tasks=tasks_of(the_session().sparkContext),
         until=lasts,
         # As far as they are now: what comes later takes its turn.
         first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
         upto=tuple((*at, end) for at, end in (upto or {}).items()),
         guarantee=how.guarantee,
         recovery=how.recovery,
-        latency=0.0 if how.latency is None else how.latency.total_seconds(),
+        latency=how.latency.total_seconds() if how.latency else 0.0,
         trim=how.trim,
     )
     own = the_session().newSession()

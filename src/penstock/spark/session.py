@@ -12,20 +12,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from penstock.errors import SetupError
+from penstock.spark.cluster.conf import cluster_settings
+from penstock.spark.cluster.executors import await_executors, ended_at_start
+from penstock.spark.cluster.master import is_local
+from penstock.spark.cluster.python import drivers_python, lead_by_name
+from penstock.spark.cluster.settings import CLUSTER, Cluster
 from penstock.spark.cores import available_cores
 from penstock.spark.dead_session import discard_dead, is_dead
 from penstock.spark.format import PenstockFormat
 from penstock.spark.home import unzipped_home
 from penstock.spark.java import Java, require_java
+from penstock.spark.jvm.classes import CLASS_PATH, classes_folder
+from penstock.spark.jvm.offer import offer_classes
 from penstock.spark.kafka.format import KafkaFormat
 from penstock.spark.kafka.session import KafkaSession
-from penstock.spark.local_files import leave_out_checksums, save_processes
+from penstock.spark.local_files import leave_out_checksums
 from penstock.spark.planner.forking import Planners
 from penstock.spark.scratch import new_scratch
 
@@ -92,6 +100,7 @@ def spark_session(
     master: str = "local[*]",
     driver_memory: str = "1g",
     settings: Mapping[str, str] | None = None,
+    cluster: Cluster = CLUSTER,
 ) -> SparkSession:
     """Give this process's session, starting it (about 5 s) where there is none yet."""
     with _STARTING:
@@ -114,8 +123,9 @@ def spark_session(
             "spark.local.dir": str(scratch),
             "spark.sql.warehouse.dir": str(scratch / "warehouse"),
             _SCRATCH: str(scratch),
+            **({} if is_local(master) else cluster_settings(master, cluster, scratch)),
         }
-        return _start({**SETTINGS, **own, **(settings or {})}, scratch, java)
+        return _start({**SETTINGS, **own, **(settings or {})}, scratch, java, cluster)
 
 
 def stop_session() -> None:
@@ -147,15 +157,22 @@ def spark_log(session: SparkSession) -> Path:
     return Path(session.conf.get(_SCRATCH) or "") / "spark.log"
 
 
-def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSession:
+def _start(
+    settings: Mapping[str, str], scratch: Path, java: Java, cluster: Cluster
+) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    classes = classes_folder(scratch)
+    if is_local(settings["spark.master"]):
+        conf.set(CLASS_PATH, os.pathsep.join(filter(None, (str(classes), conf.get(CLASS_PATH)))))
     # It loads while the JVM starts.
     planners = Planners(scratch)
     _PLANNERS.append(planners)
     try:
         session = KafkaSession(SparkContext(conf=conf, gateway=_launch(conf, scratch)))
-    except PySparkRuntimeError as error:
+    except (PySparkRuntimeError, Py4JJavaError) as error:
         _close_planners()
+        if isinstance(error, Py4JJavaError):
+            raise ended_at_start(settings["spark.master"], error) from error
         raise SetupError(
             "SPARK_START",
             f'Spark did not start with "{java.path}": {_last_line(scratch / "jvm.txt")}',
@@ -164,11 +181,22 @@ def _start(settings: Mapping[str, str], scratch: Path, java: Java) -> SparkSessi
     planners.lead(session.sparkContext)
     _hush(session.sparkContext)
     leave_out_checksums(session.sparkContext)
-    if settings["spark.master"].startswith("local"):
-        save_processes(session.sparkContext)
+    if is_local(settings["spark.master"]):
+        offer_classes(session.sparkContext, classes, scratch)
+    else:
+        lead_by_name(session.sparkContext, cluster.python, scratch)
+        _await_executors(session, cluster)
     for offered in (PenstockFormat, KafkaFormat):
         session.dataSource.register(offered)
     return session
+
+
+def _await_executors(session: SparkSession, cluster: Cluster) -> None:
+    try:
+        await_executors(session.sparkContext, cluster.patience)
+    except SetupError:
+        stop_session()
+        raise
 
 
 def _close_planners() -> None:
@@ -192,7 +220,11 @@ def _java_options(scratch: Path) -> str:
 
 def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has no types
     # What the JVM itself prints (module warnings, crash reports) would reach the user's terminal.
-    with (scratch / "jvm.txt").open("wb") as words, unzipped_home(scratch / "home"):
+    with (
+        (scratch / "jvm.txt").open("wb") as words,
+        unzipped_home(scratch / "home"),
+        drivers_python(scratch),
+    ):
         return launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]
 
 

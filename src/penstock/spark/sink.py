@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 from typing_extensions import override
 
 from penstock.errors import SchemaError, UsageError, did_you_mean
+from penstock.log.bulk import append_all
 from penstock.log.port import Log
 from penstock.log.record import PARTITION_COLUMN, SYSTEM_COLUMNS, TOPIC_COLUMN
 from penstock.log.rows import value_schema
@@ -148,8 +149,7 @@ def _publish(
         if batch is not None and transaction.note and int(transaction.note) >= batch:
             return
         transaction.begin()
-        for topic, partition, rows in staged_rows(staged):
-            transaction.append(topic, partition, rows)
+        append_all(transaction, staged_rows(staged))
         transaction.commit("" if batch is None else str(batch))
     finally:
         transaction.close()

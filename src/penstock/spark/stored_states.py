@@ -13,11 +13,11 @@ from pyspark.sql import SparkSession
 from penstock.errors import StateError, UsageError, did_you_mean
 from penstock.kernel.port import Frame
 from penstock.kernel.program import Program
+from penstock.spark.configured import configured_session
 from penstock.spark.identity import Identity, read_identity
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.notes import notes_file, read_notes, write_notes
 from penstock.spark.savepoint_files import state_file
-from penstock.spark.session import spark_session
 from penstock.spark.slot import Slots
 from penstock.spark.spark_log import offset_of
 from penstock.spark.state_codec import StateCodec
@@ -108,7 +108,7 @@ def adopt_states(session: Callable[[], SparkSession], files: JobFiles, identity:
 def _of_spark_store(
     session: SparkSession | None, files: JobFiles, identity: Identity
 ) -> Iterator[tuple[str, int, bytes]]:
-    spark = session or spark_session()
+    spark = session or configured_session()
     slots = Slots(tuple(identity.operators), identity.buckets, identity.parallelism)
     for level in range(identity.levels):
         stored = (
