@@ -13,32 +13,36 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 from penstock.errors import ConfigError, did_you_mean
+from penstock.setting_value import (
+    StateKind,
+    parse_boolean,
+    parse_database,
+    parse_file,
+    parse_log,
+    parse_memory,
+    parse_path,
+    parse_state_store,
+    parse_text,
+    parse_url,
+)
 
 PROJECT_FILE = "penstock.toml"
 
-_MEMORY = re.compile(r"[1-9][0-9]*[kmgt]", re.IGNORECASE)
-_TABLES = ("alerts", "jobs", "lineage", "mail", "serdes", "serve", "topics", "webhook")
 _PATHS: Mapping[str, tuple[str, ...]] = {
     "lineage": ("file", "token_file"),
     "mail": ("ca_file", "outbox", "password_file"),
+    "realtime": ("jars",),
     "serdes": ("properties",),
     "serve": ("tls_certificate", "tls_key"),
     "webhook": ("secret_file", "token_file"),
 }
 """The entries of tables that are paths."""
-_BOOLEANS = {
-    "1": True, "on": True, "true": True, "yes": True,
-    "0": False, "off": False, "false": False, "no": False,
-}  # fmt: skip
+_TABLES = (*_PATHS, "alerts", "cluster", "jobs", "kafka", "topics")
 
 T = TypeVar("T")
-StateKind: TypeAlias = Literal["memory", "local", "changelog", "external"]
-_STATE_STORES: Mapping[str, StateKind] = {
-    "memory": "memory", "local": "local", "changelog": "changelog", "external": "external",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,11 @@ class Settings:
     """The address of the log that is opened where none is named; empty: the home's."""
     serve: Mapping[str, object] = field(default_factory=dict)
     """How `penstock serve` answers: `serve.tls` reads it."""
+    cluster: Mapping[str, object] = field(default_factory=dict)  # `spark.cluster.settings` reads it
+    realtime: Mapping[str, object] = field(default_factory=dict)  # `spark.realtime.jars` reads it
+    kafka: Mapping[str, object] = field(default_factory=dict, repr=False)  # `log.kafka.properties`
+    broker_jars: Path | None = None
+    """Where the jars of Kafka's broker are kept; none: in the user's cache."""
 
     @property
     def log_directory(self) -> Path:
@@ -103,114 +112,53 @@ class Key(Generic[T]):
         return "--" + self.name.rpartition(".")[2].replace("_", "-")
 
 
-def _parse_path(value: object, directory: Path) -> Path:
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return Path(os.path.normpath(directory / Path(value).expanduser()))
-
-
-def _parse_text(value: object, _: Path) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return value
-
-
-def _parse_memory(value: object, _: Path) -> str:
-    if not isinstance(value, str) or not _MEMORY.fullmatch(value):
-        raise ValueError
-    return value.lower()
-
-
-def _parse_state_store(value: object, _: Path) -> StateKind:
-    if not isinstance(value, str) or value not in _STATE_STORES:
-        raise ValueError
-    return _STATE_STORES[value]
-
-
-def _parse_database(value: object, directory: Path) -> str:
-    if not isinstance(value, str):
-        raise ValueError  # noqa: TRY004  # all wrong values are told in one way
-    if not value or "://" in value:
-        return value
-    return str(_parse_path(value, directory))
-
-
-def _parse_url(value: object, _: Path) -> str:
-    if not isinstance(value, str) or not (not value or value.startswith(("http://", "https://"))):
-        raise ValueError
-    return value
-
-
-def _parse_log(value: object, _: Path) -> str:
-    if value != "" and not str(value).startswith(("http://", "https://", "tcp://")):
-        raise ValueError
-    return str(value)
-
-
-def _parse_file(value: object, directory: Path) -> Path | None:
-    return None if value == "" else _parse_path(value, directory)
-
-
-def _parse_boolean(value: object, _: Path) -> bool:
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, str) or value.lower() not in _BOOLEANS:
-        raise ValueError
-    return _BOOLEANS[value.lower()]
-
-
-DEBUG = Key("debug", "Show tracebacks.", "false", _parse_boolean, "true or false")
-HOME = Key("home", "The directory that holds the log.", ".penstock", _parse_path, "a path")
-MASTER = Key("spark.master", "Where Spark runs.", "local[*]", _parse_text, "a text")
+DEBUG = Key("debug", "Show tracebacks.", "false", parse_boolean, "true or false")
+HOME = Key("home", "The directory that holds the log.", ".penstock", parse_path, "a path")
+MASTER = Key("spark.master", "Where Spark runs.", "local[*]", parse_text, "a text")
 DRIVER_MEMORY = Key(
-    "spark.driver_memory", "Memory for Spark's JVM.", "1g", _parse_memory, 'a size such as "2g"'
+    "spark.driver_memory", "Memory for Spark's JVM.", "1g", parse_memory, 'a size such as "2g"'
 )
 STATE_STORE = Key(
     "state.store",
     "Where a program run in this process remembers.",
     "local",
-    _parse_state_store,
+    parse_state_store,
     "one of memory, local, changelog, external",
 )
 STATE_DATABASE = Key(
     "state.database",
     "The external database: a SQLite file or a postgresql:// address.",
     "",
-    _parse_database,
+    parse_database,
     "a path or an address",
 )
 REGISTRY_URL = Key(
     "registry.url",
     "Another registry of schemas; without it they are kept in the log.",
     "",
-    _parse_url,
+    parse_url,
     "an address such as http://host:8081",
 )
 SERVER = Key(
     "server",
     "A server that does what commands ask, instead of this process.",
     "",
-    _parse_url,
+    parse_url,
     "an address such as http://127.0.0.1:8080",
 )
-TOKEN_FILE = Key("token_file", "The file with the token for the server.", "", _parse_file, "a path")
-CA_FILE = Key("ca_file", "Certificates to trust in a server.", "", _parse_file, "a path")
-LOG = Key("log", "The log to open where none is named.", "", _parse_log, "an address of a server")
+TOKEN_FILE = Key("token_file", "The file with the token for the server.", "", parse_file, "a path")
+CA_FILE = Key("ca_file", "Certificates to trust in a server.", "", parse_file, "a path")
+LOG = Key("log", "The log to open where none is named.", "", parse_log, "an address of a log")
+BROKER_JARS = Key(
+    "broker_jars", "The folder with the jars of Kafka's broker.", "", parse_file, "a path"
+)
 TOKEN_VARIABLE = "PENSTOCK_TOKEN"  # noqa: S105  # its name
 """The variable with the token itself."""
+KAFKA_VARIABLES = "PENSTOCK_KAFKA_"  # + a property of its clients
 KEYS: tuple[Key[bool] | Key[Path] | Key[str] | Key[StateKind] | Key[Path | None], ...] = (
-    DEBUG,
-    HOME,
-    LOG,
-    REGISTRY_URL,
-    SERVER,
-    DRIVER_MEMORY,
-    MASTER,
-    STATE_DATABASE,
-    STATE_STORE,
-    TOKEN_FILE,
-    CA_FILE,
-)
+    DEBUG, HOME, LOG, REGISTRY_URL, SERVER, DRIVER_MEMORY, MASTER, STATE_DATABASE, STATE_STORE,
+    TOKEN_FILE, CA_FILE, BROKER_JARS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +208,10 @@ def load_settings(
         ca_file=take(CA_FILE),
         log=take(LOG),
         serve=_table("serve", layers),
+        cluster=_table("cluster", layers),
+        realtime=_table("realtime", layers),
+        kafka=_table("kafka", layers),
+        broker_jars=take(BROKER_JARS),
     )
 
 
@@ -279,6 +231,7 @@ def stray_variables(environment: Mapping[str, str]) -> dict[str, str]:
         name: did_you_mean(name, known)
         for name in sorted(environment)
         if name.startswith("PENSTOCK_") and name not in known
+        if not name.startswith(KAFKA_VARIABLES)
     }
 
 
@@ -368,7 +321,7 @@ def _named(table: object, name: str, file: Path) -> dict[str, object]:
             hint=f"Write it as a table: [{name}].",
         )
     paths = {
-        key: str(_parse_path(place, file.parent))
+        key: str(parse_path(place, file.parent))
         for key in _PATHS.get(name, ())
         if isinstance(place := table.get(key), str)
     }

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,18 @@ def test_doctor_starts_spark_and_says_so_on_one_line(working_directory: Path) ->
     assert "runs a job on local[1]" in done.stdout.splitlines()[-1]
     assert done.stderr == ""
     assert list(working_directory.iterdir()) == []
+
+
+def test_doctor_says_at_once_that_a_cluster_does_not_answer(
+    working_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        # Bound, and never listening.
+        taken.bind(("127.0.0.1", 0))
+        master = f"spark://127.0.0.1:{taken.getsockname()[1]}"
+        begun = time.monotonic()
+        assert run(["--master", master, "doctor", "--json"]) == 1
+        assert time.monotonic() - begun < 20
+    found = {f["check"]: f for f in json.loads(capsys.readouterr().out)}
+    assert found["cluster"]["code"] == "CLUSTER_UNREACHABLE"
+    assert found["spark"]["fact"] == "needs what failed: cluster"

@@ -41,14 +41,15 @@ def show(
     if json and origin:
         write_json(
             {
-                key: {"value": value, "origin": settings.origins[key]}
+                key: {"value": value, "origin": settings.origins.get(key, "section [kafka]")}
                 for key, value in values.items()
             }
         )
     elif json:
         write_json(values)
     elif origin:
-        rows = [(key, _text(value), settings.origins[key]) for key, value in values.items()]
+        origins = {**dict.fromkeys(values, "section [kafka]"), **settings.origins}
+        rows = [(key, _text(value), origins[key]) for key, value in values.items()]
         write_table(("key", "value", "origin"), rows)
     else:
         write_table(("key", "value"), [(key, _text(value)) for key, value in values.items()])
@@ -63,7 +64,18 @@ def _values(settings: Settings) -> dict[str, str | bool]:
         "spark.master": settings.spark_master,
         "state.database": settings.state_database,
         "state.store": settings.state_store,
+        **({"log": settings.log} if settings.log else {}),
+        **_kafka(settings),
     }
+
+
+def _kafka(settings: Settings) -> dict[str, str | bool]:
+    """Give the properties of Kafka's clients; of a secret only that there is one."""
+    if not settings.kafka:
+        return {}
+    from penstock.log.kafka.properties import shown  # noqa: PLC0415  # few have any
+
+    return {f"kafka.{name}": value for name, value in shown(settings.kafka).items()}
 
 
 def _text(value: str | bool) -> str:  # noqa: FBT001  # a value to show, not a switch

@@ -87,6 +87,8 @@ def _defined(view: JobView, definition: Definition) -> Iterator[str]:
 
 def _batches(settings: JobSettings) -> str:
     found = [f"at most {settings.batch_rows} rows"]
+    if settings.latency == "realtime":
+        return "none: real-time mode"
     if settings.latency is not None:
         found.append(f"at most {duration_text(settings.latency)} long")
     if settings.batch_every is not None:

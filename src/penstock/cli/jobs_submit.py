@@ -65,7 +65,9 @@ IsolationOption = Annotated[
 ]
 LatencyOption = Annotated[
     str | None,
-    typer.Option("--latency", metavar="DURATION", help="How long a batch may take at most."),
+    typer.Option(
+        "--latency", metavar="DURATION", help="How long a batch may take at most, or: realtime."
+    ),
 ]
 BatchRowsOption = Annotated[
     int | None, typer.Option("--batch-rows", min=1, help="How many rows a batch takes at most.")
@@ -201,7 +203,7 @@ def _settings(app: App, name: str, said: dict[str, Any]) -> JobSettings:
 
     words = {key: value for key, value in said.items() if value is not None}
     for key in ("latency", "batch_every"):
-        if key in words:
+        if key in words and words[key] != "realtime":
             words[key] = parse_duration(words[key])
     plain = {
         key: str(value) if isinstance(value, StrEnum) else value for key, value in words.items()

@@ -18,6 +18,7 @@ import penstock
 from penstock.cli.interrupts import repeat_swallowed_interrupts
 from penstock.cli.output import examples, report, write_line
 from penstock.config import (
+    BROKER_JARS,
     CA_FILE,
     DEBUG,
     DRIVER_MEMORY,
@@ -59,12 +60,16 @@ COMMANDS = {
     "dlq": "penstock.cli.dlq_command",
     "transactions": "penstock.cli.transactions_command",
     "log": "penstock.cli.log_command",
+    "mirror": "penstock.cli.mirror_command",
+    "migrate": "penstock.cli.migrate_command",
     "alerts": "penstock.cli.alerts_command",
     "metrics": "penstock.cli.metrics_command",
     "lineage": "penstock.cli.lineage_command",
     "config": "penstock.cli.config_command",
     "doctor": "penstock.cli.doctor_command",
+    "package": "penstock.cli.package_command",
     "compare": "penstock.cli.compare_command",
+    "kafka": "penstock.cli.kafka_command",
 }
 
 AT_SERVER = frozenset(
@@ -192,6 +197,9 @@ def _penstock(  # noqa: PLR0913, PLR0917  # each parameter is a flag
     ] = None,
     ca_file: Annotated[
         str | None, typer.Option(CA_FILE.flag, metavar="FILE", help=CA_FILE.meaning)
+    ] = None,
+    broker_jars: Annotated[
+        str | None, typer.Option(BROKER_JARS.flag, metavar="FOLDER", help=BROKER_JARS.meaning)
     ] = None,
     debug: Annotated[bool, typer.Option(DEBUG.flag, help=DEBUG.meaning)] = False,
     version: Annotated[

@@ -41,8 +41,13 @@ def log_exists(context: typer.Context) -> bool:
     """Whether there is a log to open, or at least something in its place to complain about."""
     if settings_of(context).server:
         return True
+    from penstock.log.kafka.home import is_elsewhere  # noqa: PLC0415  # after the quick answer
+
+    settings = settings_of(context)
+    if settings.log.startswith("kafka://") or is_elsewhere(settings.home):
+        return True
     try:
-        settings_of(context).log_directory.lstat()
+        settings.log_directory.lstat()
     except FileNotFoundError:
         return False
     except OSError:

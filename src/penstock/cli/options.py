@@ -27,7 +27,13 @@ def settings_of(context: typer.Context, directory: Path | None = None) -> Settin
     given = context.find_root().params
     names = {key.name: key.flag.removeprefix("--").replace("-", "_") for key in KEYS}
     flags = {key: given[name] for key, name in names.items() if given.get(name)}
-    return load_settings(flags, directory=directory)
+    settings = load_settings(flags, directory=directory)
+    if HOME.name in flags and settings.log.startswith("kafka://"):
+        from penstock.log.kafka.home import bind_home  # noqa: PLC0415  # few need it
+
+        # Nobody below the command line knows the flag: the home itself has to tell.
+        bind_home(settings)
+    return settings
 
 
 @contextmanager

@@ -13,9 +13,12 @@ from penstock.model.job_settings import (
     Guarantee,
     Isolation,
     JobSettings,
+    Realtime,
     Recovery,
     UpgradeOf,
 )
+
+(REALTIME,) = get_args(Realtime)
 
 
 def file_settings(base: JobSettings, jobs: Mapping[str, object], name: str) -> JobSettings:
@@ -87,6 +90,10 @@ def _duration(value: object) -> timedelta:
     return found
 
 
+def _latency(value: object) -> timedelta | str:
+    return REALTIME if value == REALTIME else _duration(value)
+
+
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError  # noqa: TRY004  # all wrong values are told in one way
@@ -98,7 +105,7 @@ _READERS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "guarantee": _choice(get_args(Guarantee)),
     "recovery": _choice(get_args(Recovery)),
     "isolation": _choice(get_args(Isolation)),
-    "latency": _A_DURATION,
+    "latency": ('"realtime" or a duration such as "500ms"', _latency),
     "batch_rows": _count(1),
     "batch_every": _A_DURATION,
     "trim": ("true or false", _truth),

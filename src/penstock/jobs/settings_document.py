@@ -35,7 +35,12 @@ def _document(value: JobSettings | Restart) -> dict[str, Any]:
 def _values(kind: type[JobSettings | Restart], document: Mapping[str, Any]) -> dict[str, Any]:
     known = {field.name for field in fields(kind)}
     return {
-        name: timedelta(seconds=item) if name in _DURATIONS and item is not None else item
+        name: timedelta(seconds=item) if _is_duration(name, item) else item
         for name, item in document.items()
         if name in known
     }
+
+
+def _is_duration(name: str, item: object) -> bool:
+    # A latency may be a word.
+    return name in _DURATIONS and isinstance(item, int | float)
