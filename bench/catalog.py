@@ -31,6 +31,8 @@ NAMES = (
     "back_pressure",
     "guarantees",
     "latency",
+    "kafka",
+    "realtime",
     "scaling",
     "nexmark",
     "smoke",

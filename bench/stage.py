@@ -15,11 +15,13 @@ import penstock as ps
 from bench.measure import cost_of_tree
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
-from penstock.spark.run import start
+from penstock.spark.run import start as start_program
 
 Build: TypeAlias = Callable[[ps.App, str], object]
 """Writes a program into an app, with its results in the topic of the name given."""
 Query: TypeAlias = Callable[["Stage"], DataFrame]
+Start: TypeAlias = Callable[[DataFrame, Path], StreamingQuery]
+"""Starts a query that ends by itself, with its checkpoint where it is told."""
 
 
 class Taken(NamedTuple):
@@ -50,7 +52,7 @@ class Stage:
         physical = plan(app.plan())
 
         def work() -> list[float]:
-            query = start(
+            query = start_program(
                 physical,
                 home=self.home,
                 checkpoint=self.home / f"checkpoint-{number}",
@@ -63,14 +65,17 @@ class Stage:
 
         return _taken(work)
 
-    def native(self, query: Query, mode: str = "append") -> Taken:
-        """Run a query of Spark's over the same rows; what it gives is kept nowhere."""
+    def native(self, query: Query, mode: str = "append", *, start: Start | None = None) -> Taken:
+        """Run a query of Spark's over the same rows; `start` says where its rows go: nowhere."""
         checkpoint = self.home / f"checkpoint-{next(self.numbers)}"
 
-        def work() -> list[float]:
-            writer = query(self).writeStream.outputMode(mode).format("noop")
+        def nowhere(rows: DataFrame, checkpoint: Path) -> StreamingQuery:
+            writer = rows.writeStream.outputMode(mode).format("noop")
             writer = writer.option("checkpointLocation", str(checkpoint))
-            running = writer.trigger(availableNow=True).start()
+            return writer.trigger(availableNow=True).start()
+
+        def work() -> list[float]:
+            running = (start or nowhere)(query(self), checkpoint)
             running.awaitTermination()
             return batch_seconds(running)
 

@@ -14,13 +14,13 @@ import penstock as ps
 from bench.measure import seconds
 from bench.result import Measure, Result
 from bench.scale import Scale
-from penstock.config import StateKind
 from penstock.inline.choose_store import choose_store
 from penstock.inline.run import InlineOptions, InlineRun
 from penstock.inline.state_store import Cut, StateStore
 from penstock.kernel.codec import encode
 from penstock.kernel.port import State
 from penstock.log.open import open_log
+from penstock.setting_value import StateKind
 
 EVENTS = pa.schema([("sensor", pa.int64()), ("value", pa.float64())])
 _BUCKETS = 8

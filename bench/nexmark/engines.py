@@ -15,11 +15,16 @@ LABELS = {
     OURS: "Penstock",
     SPARK: "PySpark",
     "flink": "PyFlink",
+    "spark-nowhere": "PySpark, results nowhere",
+    "flink-nowhere": "PyFlink, results nowhere",
     "pathway": "Pathway",
     "bytewax": "Bytewax",
+    "bytewax-by-hand": "Bytewax, Arrow by hand",
     "quix": "Quix Streams",
 }
 NAMES = tuple(LABELS)
+NOWHERE = "-nowhere"
+"""How the names of engines end that give their results to a sink that drops them."""
 _PEERS = Path(__file__).with_name("peers")
 
 
@@ -29,8 +34,10 @@ def commands_of(names: Sequence[str]) -> Iterator[EngineCommand]:
         if name == OURS:
             yield EngineCommand(name, (sys.executable, "-m", "bench.nexmark.ours"))
             continue
-        script = _PEERS / f"{name}.py"
+        peer, _, way = name.partition("-")
+        script = _PEERS / f"{peer}.py"
         if not script.exists():
             print(f"{LABELS[name]} is left out: there is no {script.name}", file=sys.stderr)
-        elif (python := python_of(name)) is not None:
-            yield EngineCommand(name, (str(python), str(script)))
+        elif (python := python_of(peer)) is not None:
+            told = (way,) if way else ()
+            yield EngineCommand(name, (str(python), str(script), *told))

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -31,6 +32,7 @@ from bench.nexmark.statements import started
 from penstock.errors import PenstockError, TopicError
 from penstock.log.open import open_log
 from penstock.log.port import Log
+from penstock.model.job_settings import JOB_SETTINGS, JobSettings
 from penstock.model.physical import Physical, Settings
 from penstock.plan.planner import plan
 from penstock.spark.admission import BatchLimits
@@ -45,6 +47,7 @@ _HELLO = {
     "durability": "exactly once: results, offsets and state in one transaction a batch, synced",
     "input": "typed topics of the embedded log",
     "emission": "a batch: results of windows when they close, changes of tables once a key",
+    "results": "a topic of the embedded log, with the offsets and the state in one transaction",
 }
 
 
@@ -76,7 +79,7 @@ class Engine:
             except KeyError:
                 return {"refused": f"{query} is not written in this form"}
             try:
-                reply = self._run(made, log, home, topic, request.get("batch"))
+                reply = self._run(made, log, home, topic, request)
                 if request.get("results") is not None:
                     kept = Path(request["results"])
                     kept.mkdir(parents=True, exist_ok=True)
@@ -87,7 +90,7 @@ class Engine:
                 _forget(log, topic)
 
     def _run(
-        self, made: Prepared, log: Log, home: Path, topic: str, batch: int | None
+        self, made: Prepared, log: Log, home: Path, topic: str, request: Mapping[str, Any]
     ) -> dict[str, Any]:
         first: list[float] = []
 
@@ -103,7 +106,8 @@ class Engine:
             checkpoint=checkpoint,
             session=self.spark,
             bounded=True,
-            limits=BatchLimits(rows=batch),
+            how=_how(request),
+            limits=None if request.get("last") else BatchLimits(rows=request.get("batch")),
             on_progress=note,
             first=made.first,
         )
@@ -115,6 +119,11 @@ class Engine:
             "first": first[0] if first else None,
             "rows": count_of(log, topic),
         }
+
+
+def _how(request: Mapping[str, Any]) -> JobSettings:
+    last = request.get("last")
+    return JobSettings(latency=timedelta(milliseconds=last)) if last else JOB_SETTINGS
 
 
 def _prepared(request: Mapping[str, Any], log: Log, topic: str) -> Prepared:

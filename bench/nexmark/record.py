@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import exp, log
 from typing import Any
 
-from bench.nexmark.engines import OURS
+from bench.nexmark.engines import NOWHERE, OURS
 from bench.nexmark.questions import QUESTIONS
 
 _NOT_DURABLE = ("none", "no ", "not ", "in memory")
@@ -115,12 +115,18 @@ class Record:
 
     def best_durable_peer(self, query: str) -> str | None:
         """The engine beside ours that does most for a second of a processor, and loses nothing."""
-        peers = [
-            name
-            for name, words in self.engines.items()
-            if name != OURS and durable(words) and self.runs_of(query, name)
-        ]
-        found = {name: best(self.runs_of(query, name), lambda run: run.thrift) for name in peers}
+        return self._best(query, (name for name, words in self.engines.items() if durable(words)))
+
+    def best_to_nowhere(self, query: str) -> str | None:
+        """The one that does most of those whose results are dropped, which ours are not."""
+        return self._best(query, (name for name in self.engines if name.endswith(NOWHERE)))
+
+    def _best(self, query: str, names: Iterable[str]) -> str | None:
+        found = {
+            name: best(runs, lambda run: run.thrift)
+            for name in names
+            if name != OURS and (runs := self.runs_of(query, name))
+        }
         return max(found, key=lambda name: found[name], default=None)
 
     def ratio(self, query: str, peer: str) -> float | None:
@@ -135,9 +141,10 @@ class Record:
         ours, theirs = self.runs_of(query, OURS), self.runs_of(query, peer)
         return {run.began for run in ours} == {run.began for run in theirs}
 
-    def mean_ratio(self, peer: str) -> float | None:
-        """The geometric mean of the ratios to a peer over all queries that both ran."""
-        found = [self.ratio(query, peer) for query in self.queries()]
+    def mean_ratio(self, peer_of: Callable[[str], str | None]) -> float | None:
+        """The geometric mean of the ratios to the peer of each query, over those that both ran."""
+        peers = {query: peer_of(query) for query in self.queries()}
+        found = [self.ratio(query, peer) for query, peer in peers.items() if peer is not None]
         return geometric_mean([ratio for ratio in found if ratio is not None])
 
 

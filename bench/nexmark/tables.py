@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from bench.group_chart import Group, draw_groups
 from bench.nexmark.engines import LABELS, NAMES, OURS, SPARK
 from bench.nexmark.questions import QUESTIONS
-from bench.nexmark.record import Record, Run, geometric_mean
+from bench.nexmark.record import Record, Run
 from bench.sheet import Sheet
 from bench.table import number
 
@@ -72,11 +72,11 @@ def _group(record: Record, query: str, engines: list[str]) -> Group:
 
 def _engines(record: Record) -> Sheet:
     rows = []
+    told = ("version", "durability", "input", "emission", "results")
     for name in (name for name in NAMES if name in record.engines):
         words = record.engines[name]
-        told = (str(words.get(key, "")) for key in ("version", "durability", "input", "emission"))
-        rows.append((LABELS[name], *told))
-    head = ("engine", "version", "durability", "input", "emission")
+        rows.append((LABELS[name], *(str(words.get(key, "")) for key in told)))
+    head = ("engine", *told)
     return Sheet("Engines", head, tuple(rows), "left")
 
 
@@ -89,9 +89,10 @@ def _sheet(case: str, record: Record, kind: _Kind, engines: list[str]) -> Sheet:
         beside = _beside(record, query) if compared else ()
         rows.append((f"{query}, {QUESTIONS[query].title}", *cells, *beside))
     if compared:
-        head = (*head, "to the best durable peer", "to PySpark")
-        mean, count = record.mean_ratio(SPARK), len(engines)
-        rows.append(("geometric mean", *[""] * count, _mean_of_best(record), _ratio(mean)))
+        head = (*head, "to the best durable peer", "to PySpark", "to the best with results nowhere")
+        peers = (record.best_durable_peer, lambda _: SPARK, record.best_to_nowhere)
+        means = (_ratio(record.mean_ratio(peer_of)) for peer_of in peers)
+        rows.append(("geometric mean", *[""] * len(engines), *means))
     note = "best run; the worst in brackets"
     if any(cell.endswith("*") or "* (" in cell for row in rows for cell in row):
         note += "; * not in one go"
@@ -106,11 +107,18 @@ def _cell(runs: list[Run], kind: _Kind) -> str:
     return number(first) if len(values) == 1 else f"{number(first)} ({number(last)})"
 
 
-def _beside(record: Record, query: str) -> tuple[str, str]:
-    peer = record.best_durable_peer(query)
-    best = "" if peer is None else _ratio_to(record, query, peer)
-    told = f"{best} ({LABELS[peer]})" if peer is not None and best else ""
-    return told, _ratio_to(record, query, SPARK)
+def _beside(record: Record, query: str) -> tuple[str, str, str]:
+    durable, nowhere = record.best_durable_peer(query), record.best_to_nowhere(query)
+    return (
+        _named(record, query, durable),
+        _ratio_to(record, query, SPARK),
+        _named(record, query, nowhere),
+    )
+
+
+def _named(record: Record, query: str, peer: str | None) -> str:
+    ratio = "" if peer is None else _ratio_to(record, query, peer)
+    return f"{ratio} ({LABELS[peer].partition(',')[0]})" if peer is not None and ratio else ""
 
 
 def _ratio_to(record: Record, query: str, peer: str) -> str:
@@ -118,16 +126,6 @@ def _ratio_to(record: Record, query: str, peer: str) -> str:
     if ratio is None:
         return ""
     return number(ratio) + ("" if record.by_turns(query, peer) else " *")
-
-
-def _mean_of_best(record: Record) -> str:
-    ratios = []
-    for query in record.queries():
-        peer = record.best_durable_peer(query)
-        ratio = None if peer is None else record.ratio(query, peer)
-        if ratio is not None:
-            ratios.append(ratio)
-    return _ratio(geometric_mean(ratios))
 
 
 def _ratio(value: float | None) -> str:

@@ -33,6 +33,8 @@ class Plan:
     queries: tuple[str, ...]
     runs: int = 3
     batch: int = BATCH
+    last: int = 0
+    """The milliseconds a batch of ours may last; 0: as many rows as `batch` says."""
     disorder: int = 0
     scratch: Path
 
@@ -42,7 +44,9 @@ class Plan:
         words = [f"{self.events:,} events"]
         if self.disorder:
             words.append(f"up to {self.disorder:,} ms out of order")
-        if self.batch != BATCH:
+        if self.last:
+            words.append(f"batches of up to {self.last:,} ms")
+        elif self.batch != BATCH:
             words.append(f"batches of {self.batch:,}")
         return ", ".join(words)
 
@@ -130,6 +134,7 @@ class Turns:
             "events": str(self.plan.folder.resolve()),
             "results": None if results is None else str(results.resolve()),
             "batch": self.plan.batch,
+            "last": self.plan.last,
         }
         if results is not None:
             results.mkdir(parents=True, exist_ok=True)

@@ -20,10 +20,12 @@ SPARK = {
         "back_pressure",
         "guarantees",
         "joins",
+        "kafka",
         "latency",
         "many_jobs",
         "modes",
         "nexmark",
+        "realtime",
         "recovery",
         "scaling",
         "smoke",
@@ -71,3 +73,11 @@ def test_spark_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
     subprocess.run([*command, "--folder", str(tmp_path / "files")], check=True, cwd=ROOT)
     units = {item.unit for item in load(tmp_path / "spark_read.json").measures}
     assert units == {"rows/s", "rows/batch-s", "rows/CPU-s", "ms"}
+
+
+@pytest.mark.soak
+def test_kafka_is_measured_beside_the_embedded_log_and_sparks_connector(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench", "kafka", "--quick", "--results", str(tmp_path)]
+    subprocess.run([*command, "--folder", str(tmp_path / "files")], check=True, cwd=ROOT)
+    measures = load(tmp_path / "kafka.json").measures
+    assert [item.target is not None for item in measures] == [False, True, True]

@@ -16,6 +16,7 @@ from bench.nexmark.peers.bytewax_tables import together  # noqa: E402
 from bench.nexmark.peers.kept_results import keep  # noqa: E402
 from bench.nexmark.peers.lines import Outcome, RefusedError, Request, serve  # noqa: E402
 
+_BY_HAND = "by-hand" in sys.argv[1:]
 _ABOUT = {
     "engine": "bytewax",
     "version": version("bytewax"),
@@ -23,18 +24,20 @@ _ABOUT = {
         "recovery on: states and places of reading in SQLite at the end of each epoch of 10 s;"
         " results at least once"
     ),
+    "durable": False,
     "input": "Parquet by pyarrow, only the columns of the query, one Arrow table a file; 2 workers",
     "emission": (
-        "changes once a table of input, windows 4 s after their end; steps of Arrow and numpy"
-        " written by hand for each query, state by `stateful_batch` (form `operators`: Bytewax's"
-        " own windows and `stateful_flat_map`, row by row); results counted and forgotten"
+        "changes once a table of input, windows 4 s after their end; each query a program of Arrow"
+        " and numpy, written by hand, that takes from Bytewax batches and `stateful_batch`"
+        if _BY_HAND
+        else "row by row: Bytewax's own windows and `stateful_flat_map`"
     ),
+    "results": "counted and forgotten",
 }
 
 
 def _run(request: Request) -> Outcome:
-    by_rows = request.form == "operators"
-    queries = OPERATORS if by_rows else QUERIES
+    queries = QUERIES if _BY_HAND else OPERATORS
     if request.query not in queries:
         message = f"{request.query} is not written for Bytewax"
         raise RefusedError(message)
@@ -42,7 +45,7 @@ def _run(request: Request) -> Outcome:
     results = queries[request.query](flow)
     outcome, kept = run(flow, results, keep=request.results is not None)
     if request.results is not None:
-        table = as_table(request.query, kept) if by_rows else together(kept)
+        table = together(kept) if _BY_HAND else as_table(request.query, kept)
         keep(table, request.query, request.results)
     return outcome
 

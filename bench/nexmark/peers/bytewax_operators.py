@@ -1,7 +1,6 @@
 """The same queries by the operators that Bytewax has itself: row by row, state by key.
 
-Asked for by the form `operators`. What an engine gives its users is this; the other form is what
-one can write by hand in it.
+What an engine gives its users is this; `bytewax_queries` is what one can write by hand in it.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from bench.nexmark.peers.lines import (  # noqa: E402
     Outcome,
     RefusedError,
     Request,
+    drops_results,
     printing_aside,
     serve,
 )
@@ -71,8 +72,10 @@ _WORDS = {
     "version": __version__,
     "durability": "RocksDB state, incremental checkpoint on disk every 10 s",
     "input": "Parquet files (vectorised reader), in order and by two readers, needed columns only",
-    "emission": "each row as it comes, tables in mini-batches of 2 s; blackhole sink",
+    "emission": "each row as it comes, tables in mini-batches of 2 s",
+    "results": "Parquet files by the filesystem sink, exactly once; tables as their changes",
 }
+_NOWHERE = {**_WORDS, "results": "dropped by the blackhole sink", "durable": False}
 
 
 class Engine:
@@ -114,17 +117,19 @@ class Engine:
 
     def _run(self, query: Query, request: Request, place: Path) -> Outcome:
         outcome = Outcome()
-        streams, tables = self._tables(query, place, keeps=request.results is not None)
+        streams, tables = self._tables(
+            query, place, keeps=request.results is not None or not drops_results()
+        )
         for kind, columns in query.reads.items():
             stream = _stream(streams, kind, columns.split(), request.events)
             tables.create_temporary_view(kind, stream, _schema(columns.split(), timed=query.timed))
-        if request.results is None:
+        if request.results is None and drops_results():
             sink = TableDescriptor.for_connector("blackhole").build()
             tables.sql_query(query.sql).execute_insert(sink).wait()
-            outcome.ended()
         else:
             _write(tables, query, place / "kept")
-            outcome.ended()
+        outcome.ended()
+        if request.results is not None:
             found = _last(place / "kept", query)
             request.results.mkdir(parents=True, exist_ok=True)
             pq.write_table(found, request.results / f"{request.query}.parquet")
@@ -234,7 +239,7 @@ def main() -> None:
     try:
         with printing_aside():
             engine = Engine(scratch)
-        serve(_WORDS, engine.run)
+        serve(_NOWHERE if drops_results() else _WORDS, engine.run)
         engine.stop()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

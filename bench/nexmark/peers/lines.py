@@ -25,8 +25,6 @@ class Request:
     events: Path
     results: Path | None
     batch: int
-    form: str = ""
-    """Which form of the query, where an engine has more than one."""
 
 
 @dataclass(slots=True)
@@ -49,6 +47,11 @@ class Outcome:
         self.seconds = time.perf_counter() - self.began
 
 
+def drops_results() -> bool:
+    """Whether this engine was started to give its results to a sink that drops them."""
+    return "nowhere" in sys.argv[1:]
+
+
 @contextmanager
 def printing_aside() -> Iterator[None]:
     """Start a JVM within: it has for ever what is standard output then, and prints to it."""
@@ -61,7 +64,7 @@ def printing_aside() -> Iterator[None]:
         os.close(replies)
 
 
-def serve(about: dict[str, str], run: Callable[[Request], Outcome]) -> None:
+def serve(about: dict[str, Any], run: Callable[[Request], Outcome]) -> None:
     """Say who we are, then answer line by line until told to stop."""
     # Engines print what they like: only our own lines may go where the harness reads.
     replies = os.fdopen(os.dup(1), "w", buffering=1)
@@ -81,7 +84,6 @@ def _reply(asked: dict[str, Any], run: Callable[[Request], Outcome]) -> dict[str
         Path(asked["events"]),
         Path(results) if results else None,
         int(asked.get("batch") or 250_000),
-        asked.get("form") or "",
     )
     try:
         done = run(request)

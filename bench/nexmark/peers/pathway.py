@@ -29,11 +29,13 @@ _ABOUT = {
         "all input is written to a journal of its own, and states are made anew from it after a"
         " failure; states themselves are kept by the licensed version only"
     ),
+    "durable": False,
     "input": (
         "CSV made of the same Parquet beforehand, times as numbers, only the columns of the query:"
         " the reader of Parquet (Delta Lake) needs a licence; 2 threads"
     ),
-    "emission": "at rest: all input in one commit, results once at the end, counted by nobody",
+    "emission": "at rest: all input in one commit, results once at the end",
+    "results": "counted by nobody and forgotten",
 }
 _NUMBERS = {
     *("auction", "bidder", "price", "date_time", "person_id", "auction_id", "initial_bid"),

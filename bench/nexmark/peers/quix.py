@@ -30,13 +30,13 @@ _ABOUT = {
         "at least once: states in RocksDB, their changes in topics of a local Kafka broker 4.1.1"
         " (one node, not synced), commits every 10 s"
     ),
+    "durable": False,
     "input": (
         "JSON from Kafka topics of 2 partitions, filled beforehand by the key that a query groups"
         " by (no row has to change its partition for it); one process, one thread"
     ),
-    "emission": (
-        "changes row by row, windows of q5 4 s after their end; results counted and forgotten"
-    ),
+    "emission": "changes row by row, windows of q5 4 s after their end",
+    "results": "counted and forgotten",
 }
 _HOT_ITEMS = pa.schema([(name, pa.int64()) for name in ("auction", "num", "starttime", "endtime")])
 

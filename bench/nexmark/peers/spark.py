@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from bench.nexmark.peers.lines import (  # noqa: E402
     Outcome,
     RefusedError,
     Request,
+    drops_results,
     printing_aside,
     serve,
 )
@@ -58,14 +60,18 @@ _SETTINGS = {
     "spark.sql.streaming.stateStore.maintenanceInterval": "20s",
     # One store a partition of a join instead of four, which few rows do not pay for.
     "spark.sql.streaming.join.stateFormatVersion": "3",
+    # The cheapest of its codecs for files of results.
+    "spark.sql.parquet.compression.codec": "uncompressed",
 }
 _WORDS = {
     "engine": "spark",
     "version": pyspark.__version__,
     "durability": "RocksDB state, changelog and offsets checkpointed on disk every batch",
     "input": "Parquet file stream (vectorised reader), maxFilesPerTrigger by the batch size",
-    "emission": "append when the watermark passes, or update every batch; noop sink",
+    "emission": "append when the watermark passes, or update every batch",
+    "results": "Parquet files: by the file sink, exactly once; changes in a folder a batch",
 }
+_NOWHERE = {**_WORDS, "results": "dropped by the noop sink", "durable": False}
 
 
 class Engine:
@@ -126,16 +132,37 @@ def _start(result: DataFrame, query: Query, place: Path, kept: Path | None) -> S
     writer = result.writeStream.outputMode("update" if query.keys else "append")
     writer = writer.option("checkpointLocation", str(place / "checkpoint"))
     writer = writer.trigger(availableNow=True)
+    give = _giver(place, kept)
     if query.total:
-        writer = writer.foreachBatch(_totals(query, place / "finals", kept))
-    elif kept:
-        writer = writer.foreachBatch(lambda rows, number: _keep(rows, number, kept))
-    else:
+        writer = writer.foreachBatch(_totals(query, place / "finals", give))
+    elif kept or (query.keys and not drops_results()):
+        # The file sink takes no changes.
+        writer = writer.foreachBatch(give)
+    elif drops_results():
         writer = writer.format("noop")
+    else:
+        writer = writer.format("parquet").option("path", str(place / "results"))
     return writer.start()
 
 
-def _totals(query: Query, finals: Path, kept: Path | None) -> Any:  # noqa: ANN401  # a callback
+def _giver(place: Path, kept: Path | None) -> Callable[[DataFrame, int], None]:
+    """Give what ends a batch: its rows kept to be compared, in files, or nowhere."""
+
+    def give(rows: DataFrame, number: int) -> None:
+        if kept:
+            rows.withColumn("batch_number", f.lit(number)).write.mode("append").parquet(str(kept))
+        elif drops_results():
+            rows.write.format("noop").mode("overwrite").save()
+        else:
+            # A folder a batch, which a replay writes again.
+            rows.write.mode("overwrite").parquet(str(place / "results" / str(number)))
+
+    return give
+
+
+def _totals(
+    query: Query, finals: Path, give: Callable[[DataFrame, int], None]
+) -> Callable[[DataFrame, int], None]:
     """Keep the last row of each key in a file for each batch, which a replay writes again."""
 
     def total(rows: DataFrame, number: int) -> None:
@@ -150,18 +177,10 @@ def _totals(query: Query, finals: Path, kept: Path | None) -> Any:  # noqa: ANN4
             "overwrite"
         ).parquet(str(finals / str(number)))
         session.read.parquet(str(finals / str(number))).createOrReplaceTempView("finals")
-        result = session.sql(query.total)
-        if kept:
-            _keep(result, number, kept)
-        else:
-            result.write.format("noop").mode("overwrite").save()
+        give(session.sql(query.total), number)
         shutil.rmtree(finals / str(number - 2), ignore_errors=True)
 
     return total
-
-
-def _keep(rows: DataFrame, number: int, kept: Path) -> None:
-    rows.withColumn("batch_number", f.lit(number)).write.mode("append").parquet(str(kept))
 
 
 def _last(rows: DataFrame, query: Query) -> DataFrame:
@@ -215,7 +234,7 @@ def main() -> None:
     try:
         with printing_aside():
             engine = Engine(scratch)
-        serve(_WORDS, engine.run)
+        serve(_NOWHERE if drops_results() else _WORDS, engine.run)
         engine.stop()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

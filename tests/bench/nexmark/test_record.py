@@ -51,8 +51,8 @@ def test_the_best_durable_peer_is_the_baseline_and_one_in_memory_is_none() -> No
 
 
 def test_the_geometric_mean_is_over_the_queries_that_both_ran() -> None:
-    assert BOTH.mean_ratio("spark") == pytest.approx(2.0)
-    assert BOTH.mean_ratio("pathway") is None
+    assert BOTH.mean_ratio(lambda _: "spark") == pytest.approx(2.0)
+    assert BOTH.mean_ratio(lambda _: "pathway") is None
     measures = a_result().measures
     assert [measure.met for measure in measures] == [False, True, False]
 
@@ -69,7 +69,7 @@ def test_a_part_that_is_measured_again_takes_the_place_of_what_was_kept() -> Non
 def test_a_ratio_of_runs_that_were_not_taken_by_turns_is_marked(tmp_path: Path) -> None:
     later = replace(a_run("q5", "ours", 1.0), began="later")
     page = write([a_result(BOTH.updated(a_record(later)))], tmp_path).read_text()
-    assert "| q5, hot items, sliding windows | 1000 | 500 |  |  | 2 * (PySpark) | 2 * |" in page
+    assert "| q5, hot items, sliding windows | 1000 | 500 |  |  | 2 * (PySpark) | 2 * |  |" in page
     assert "; * not in one go)" in page
 
 
@@ -131,3 +131,13 @@ def test_a_smoke_bench_that_breaks_is_no_failure(
     monkeypatch.setattr("signal.signal", lambda *_: None)
     assert smoke.main(tmp_path) == 0
     assert "the bench did not run: RuntimeError: no Java" in capsys.readouterr().err
+
+
+def test_an_engine_whose_results_go_nowhere_is_compared_with_by_itself(tmp_path: Path) -> None:
+    there = a_record(a_run("q0", "ours", 1.0), a_run("q0", "spark", 4.0))
+    words = {"spark-nowhere": {"durability": "a checkpoint a batch", "durable": False}}
+    record = there.updated(Record(words, (a_run("q0", "spark-nowhere", 0.5),)))
+    assert record.best_durable_peer("q0") == "spark"
+    assert record.best_to_nowhere("q0") == "spark-nowhere"
+    page = write([a_result(record)], tmp_path).read_text()
+    assert "| q0, pass through | 1000 | 250 | 2000 | 4 (PySpark) | 4 | 0.5 (PySpark) |" in page
