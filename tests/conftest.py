@@ -11,6 +11,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.kafka.cluster import begin_run, end_run
+from tests.kafka.fixtures import emptied_broker, kafka, kafka_cluster, own_broker
+
+__all__ = ["emptied_broker", "kafka", "kafka_cluster", "own_broker"]
+
 # Settings of whoever runs the tests must not reach them; Spark's workers must be this Python.
 for _name in [name for name in os.environ if name.startswith("PENSTOCK_")]:
     del os.environ[_name]
@@ -29,6 +34,7 @@ _LONGER = (
     *("bench", "cli", "conformance", "contract", "doctor", "examples", "faults", "inline"),
     *(
         "jobs",
+        "kafka",
         "mistakes",
         "notebook",
         "pages",
@@ -56,6 +62,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="do not even look at longer tests")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the workers of this run share its brokers."""
+    if not hasattr(config, "workerinput"):
+        begin_run()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave tests of whole programs to `make test`."""
     relative = collection_path.relative_to(Path(__file__).parent).as_posix()
@@ -78,6 +90,8 @@ def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        end_run()
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return

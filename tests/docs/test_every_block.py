@@ -36,6 +36,7 @@ RUN = {
     "docs/http-api.md": "tests/docs/test_http_api.py",
     "docs/jobs.md": "tests/docs/test_jobs.py",
     "docs/joins.md": "tests/docs/test_joins.py",
+    "docs/kafka.md": "tests/kafka/test_brokers.py",
     "docs/kafka-streams.md": "tests/docs/test_kafka_streams.py",
     "docs/leaving-ksqldb.md": "tests/docs/test_leaving_ksqldb.py",
     "docs/lineage.md": "tests/docs/test_operations.py",
@@ -66,6 +67,7 @@ on projects is read by `make soak`: its commands are run by tests/cli, too."""
 
 NOT_RUN = {
     "CONTRIBUTING.md": "targets of the Makefile, tests among them",
+    "docs/deploy.md": "a cluster, which tests/spark/cluster/test_standalone.py starts",
     "docs/demo.md": "make demo, which tests/examples/test_demo.py starts",
     "docs/log-format.md": "bytes on disk, which tests/log/embedded/test_log_format.py reads",
     "docs/performance.md": "make bench, which takes a quarter of an hour",

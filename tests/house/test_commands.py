@@ -16,6 +16,7 @@ WRITES = {
     "groups delete",
     "init",
     "jobs stop",
+    "kafka down",
     "produce",
     "run",
     "schemas delete",

@@ -42,7 +42,7 @@ def test_the_build_server_goes_by_make_test_alone(tests: int, bench: int, tmp_pa
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     make = f'echo "$1" >> {tmp_path}/made; [ "$1" = test ] && exit {tests}; exit {bench}'
-    for name, body in {"make": make, "initdb": "", "chromium": ""}.items():
+    for name, body in {"make": make, "initdb": "", "chromium": "", "kcat": ""}.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}

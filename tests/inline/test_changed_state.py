@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import penstock as ps
-from penstock.config import StateKind
 from penstock.errors import StateError
 from penstock.front.dsl.states import renamed
 from penstock.front.dsl.stream import Stream
@@ -21,6 +20,7 @@ from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
 from penstock.model.processor import Context
 from penstock.plan.state_change import StateWarning
+from penstock.setting_value import StateKind
 
 pytestmark = pytest.mark.slow
 

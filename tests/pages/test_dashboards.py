@@ -147,6 +147,8 @@ def test_a_dashboard_is_made_edited_and_saved_on_the_page(
     page.get_by_role("button", name="Move behind").first.click()
     expect(page.locator('[data-panel="0"]')).to_contain_text("Two")
     page.get_by_role("button", name="Remove panel").first.click()
+    expect(page.locator("[data-panel]")).to_have_count(1)
+    expect(page.locator('[data-panel="0"]')).to_contain_text("One")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Edit")).to_be_visible()
     found = DashboardFiles(work.folder / "dashboards").get("my-shop")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import cast
 
 import penstock as ps
-from penstock.config import StateKind
 from penstock.inline.item import Barrier
 from penstock.inline.run import InlineOptions, InlineRun
 from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
+from penstock.setting_value import StateKind
 from tests.requirements.events import COLUMNS
 
 

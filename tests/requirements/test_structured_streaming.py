@@ -136,10 +136,12 @@ def test_e24_a_wrong_option_is_named(
         reader.options(**options).load()
 
 
-def test_e24_servers_are_an_address_or_a_directory() -> None:
+def test_e24_servers_are_brokers_a_server_of_ours_or_a_directory() -> None:
     def home(servers: str) -> str:
         given = {"kafka.bootstrap.servers": servers, "Subscribe": "order"}
         return kafka_source_options(given, stream=True).home
 
-    assert home("broker-1:9092, broker-2:9092") == "tcp://broker-1:9092"
+    assert home("broker-1:9092, broker-2:9092") == "kafka://broker-1:9092,broker-2:9092"
+    # Nobody is there who speaks Kafka's protocol: a server of ours is asked, and tells.
+    assert home("127.0.0.1:1") == "tcp://127.0.0.1:1"
     assert home("/some/home") == "/some/home"

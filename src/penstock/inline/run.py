@@ -24,7 +24,6 @@ from typing import Literal
 import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
-from penstock.config import StateKind
 from penstock.connect.results import stored_tables
 from penstock.errors import RunError, UsageError
 from penstock.inline.choose_store import choose_store
@@ -47,6 +46,7 @@ from penstock.log.record import TopicPartition
 from penstock.log.up_to import up_to
 from penstock.model.job_settings import Guarantee
 from penstock.model.physical import Physical
+from penstock.setting_value import StateKind
 from penstock.spark.handle import codecs_of
 from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from penstock.config import StateKind
 from penstock.errors import StateError
 from penstock.inline.item import Barrier
 from penstock.inline.pending import Pending, pending_bytes, read_pending
@@ -21,6 +20,7 @@ from penstock.kernel.watermark import Watermarks
 from penstock.log.port import Transaction
 from penstock.log.record import TopicPartition
 from penstock.model.physical import Physical
+from penstock.setting_value import StateKind
 from penstock.spark.state_codec import StateCodec
 from penstock.spark.state_forms import check_forms, state_forms, warn_of_changes
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from penstock.config import StateKind
 from penstock.log.port import Transaction
+from penstock.setting_value import StateKind
 
 Bucket: TypeAlias = tuple[str, int]
 """An operator, and the number of one of its buckets."""

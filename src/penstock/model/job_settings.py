@@ -14,6 +14,8 @@ Isolation: TypeAlias = Literal["shared", "process"]
 """Whether a job runs in its host's own process or in one of its own, with a Spark of its own."""
 UpgradeOf: TypeAlias = Literal["history", "from now"]
 """What a changed filter, expression or function is for: all that was read, or what comes now."""
+Realtime: TypeAlias = Literal["realtime"]
+"""A result for each event when it comes, by Spark's real-time mode, instead of batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class JobSettings:
     recovery: Recovery = "passive"
     isolation: Isolation = "shared"
     restart: Restart = Restart()
-    latency: timedelta | None = None
+    latency: timedelta | Realtime | None = None
     batch_rows: int = 4_000_000
     batch_every: timedelta | None = None
     trim: bool = False

@@ -70,7 +70,7 @@ def submitted(home: Path, program: Program) -> dict[str, Any]:
         ) from ended
     said: dict[str, Any] = dict(program.settings)
     for key in ("latency", "batch_every"):
-        if key in said:
+        if key in said and said[key] != "realtime":
             said[key] = parse_duration(str(said[key]))
     physical = app.physical(_plan_settings(program))
     submission = Submission(

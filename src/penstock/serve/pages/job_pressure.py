@@ -65,7 +65,9 @@ def limit_text(definition: Definition | None) -> str:
     """Say what keeps a job from taking more than it can, and what producers can do."""
     settings = JOB_SETTINGS if definition is None else definition.settings
     most = f"{settings.batch_rows:,} rows"
-    if settings.latency is not None:
+    if settings.latency == "realtime":
+        most = "what comes until Spark writes down how far it is (real-time mode)"
+    elif settings.latency is not None:
         most = f"what it can do in {settings.latency.total_seconds():g} s"
     group = "its name" if definition is None else f'"{definition.name}"'
     return (

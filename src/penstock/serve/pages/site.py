@@ -70,7 +70,7 @@ def add_pages(application: FastAPI, platform: Platform) -> None:
         tailwind=False,
         show_welcome_message=False,
         binding_refresh_interval=0.5,
-        reconnect_timeout=10.0,
+        reconnect_timeout=30.0,
     )
 
 
