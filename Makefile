@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-.PHONY: help setup lint unit check test demo docs bench bench-smoke soak format lock clean
+.PHONY: help setup lint unit check test failed demo docs bench bench-smoke soak format lock clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -50,6 +50,9 @@ check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 
 test: lint ## everything but the soak
 	$(PYTHON) -m pytest -n 2 --dist worksteal -m "not soak"
+
+failed: $(READY) ## the tests that failed in the last run, one after the other
+	$(PYTHON) -m pytest --last-failed --last-failed-no-failures none -m "not soak"
 
 demo: $(READY) ## the page-view platform, live on a local port; SECONDS=60 RATE=500 PORT=9000 FRESH=1
 	@$(PYTHON) -m examples.demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RATE),--rate $(RATE)) \

@@ -26,11 +26,12 @@ _METHOD = (
     "Events of a user, an amount and an event time, in a topic of 2 partitions, through one program"
     " into another topic, exactly once; a new job for each run, in one session that is warm. Rows a"
     " CPU-second of the whole process tree, and rows a second of the micro-batches after the first,"
-    " for: sums and counts by user and 10 s with more and more users; the same with windows that"
-    " overlap more and more; batches of more and more rows; and one core against two, each in a"
-    " process of its own (only the clock counts there). Many queries on one stream have a bench of"
-    " their own (`many_jobs`), as have a large state under small batches (`state_size`), a long"
-    " history (`volume`) and a long run (`endurance`)."
+    " for: sums and counts by user with more and more users, all of them in the state of one long"
+    " window (of 10,000,000 users, as many as the rows can touch); windows of a minute that overlap"
+    " more and more; windows of 10 s in batches of more and more rows; and one core against two, in"
+    " a process of its own each (only the clock counts there). Many queries on one stream have a"
+    " bench of their own (`many_jobs`, at several rates), as have a large state under small batches"
+    " (`state_size`), a long history (`volume`) and a long run (`endurance`)."
 )
 _Build: TypeAlias = Callable[[Stream], Stream]
 
@@ -80,11 +81,11 @@ def run(scale: Scale) -> Result:
 
 
 def _cases(home: Path, rows: int) -> Iterator[_Case]:
-    tumbling = _summed("10s", "10s")
+    tumbling, long = _summed("10s", "10s"), _summed("1h", "1h")
     for keys in _KEYS:
         topic = f"keys-{keys}"
         _write(home, topic, rows, keys)
-        yield _Case(f"{keys:,} keys", topic, tumbling, rows // 2)
+        yield _Case(f"{keys:,} keys", topic, long, rows // 2)
     topic = f"keys-{_KEYS[1]}"
     for overlap in _OVERLAPS:
         hopping = _summed("60s", f"{60 // overlap}s")
