@@ -71,6 +71,9 @@ class Notebook:
         content, kind = message["content"], message["msg_type"]
         if kind in {"display_data", "update_display_data", "execute_result"}:
             place = content.get("transient", {}).get("display_id", "")
+            # What a cell before has shown goes on changing: that is no page of this one.
+            if kind == "update_display_data" and place not in self.output.pages:
+                return
             self.output.pages.setdefault(place, []).append(content["data"]["text/plain"])
         elif kind == "stream":
             self.output.text += content["text"]
