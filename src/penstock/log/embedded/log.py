@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from penstock.clock import SYSTEM_CLOCK, Clock
 from penstock.errors import PenstockError, TopicError
+from penstock.log.embedded.anew import looked_up_anew
 from penstock.log.embedded.batch import encode_rows, prepare_rows, prepared_rows
 from penstock.log.embedded.burial import bury_topic
 from penstock.log.embedded.catalog import Catalog
@@ -27,7 +28,7 @@ from penstock.log.embedded.root import open_root
 from penstock.log.embedded.transaction import EmbeddedTransaction
 from penstock.log.embedded.transaction_file import TransactionFiles
 from penstock.log.embedded.verify import Finding
-from penstock.log.embedded.waiting import Watches, something_new, wait_for_news
+from penstock.log.embedded.waiting import Watches, wait_for_news
 from penstock.log.guard import Guards
 from penstock.log.port import (
     Appended,
@@ -168,11 +169,11 @@ class EmbeddedLog:
     def wait(self, positions: Mapping[TopicPartition, int], timeout: float) -> bool:
         """Block until a position has something to read, or the time is over."""
         with coded_storage_errors("waiting for records"):
-            watched = {self.partition(*place): offset for place, offset in positions.items()}
-            if something_new(watched):
-                return True
-            watch = self._watches.on(part.head_path for part in watched)
-            return wait_for_news(watched, watch, timeout)
+            return looked_up_anew(
+                lambda: {self.partition(*place): offset for place, offset in positions.items()},
+                lambda watched: wait_for_news(watched, self._watches, timeout),
+                lambda: self._forget(*(place.topic for place in positions)),
+            )
 
     def segments(self, topic: str, partition: int) -> list[SegmentInfo]:
         """The segments of a partition, oldest first."""
@@ -367,16 +368,12 @@ class EmbeddedLog:
         return fitted
 
     def _on(self, topic: str, number: int, act: Callable[[Partition], Result]) -> Result:
-        """Act on a partition; one deleted by another process is looked up anew."""
-        try:
-            return act(self.partition(topic, number))
-        except FileNotFoundError:
-            self._forget(topic)
-        except TopicError as error:
-            if error.code != "TOPIC_MISSING":
-                raise
-            self._forget(topic)
-        return act(self.partition(topic, number))
+        """Act on a partition; one that vanishes is looked up anew."""
+        return looked_up_anew(
+            lambda: (self.partition(topic, number),),
+            lambda parts: act(parts[0]),
+            lambda: self._forget(topic),
+        )
 
     def _look_at(
         self, places: Iterable[TopicPartition]
@@ -394,7 +391,7 @@ class EmbeddedLog:
         if part.topic.config.cleans:
             self._housekeeping.schedule(part.place)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, *topics: str) -> None:
         with self._opening:
-            for place in [place for place in self._partitions if place.topic == name]:
+            for place in [place for place in self._partitions if place.topic in topics]:
                 self._partitions.pop(place).close()

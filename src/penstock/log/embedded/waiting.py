@@ -43,9 +43,12 @@ def something_new(positions: Mapping[Partition, int]) -> bool:
     return any(part.reader.bounds("committed").end > offset for part, offset in positions.items())
 
 
-def wait_for_news(positions: Mapping[Partition, int], watch: Watch, timeout: float) -> bool:
-    """Sleep until a watched head changes to something readable, or the time is over."""
+def wait_for_news(positions: Mapping[Partition, int], watches: Watches, timeout: float) -> bool:
+    """Sleep until a head changes to something readable, or the time is over."""
     deadline = time.monotonic() + timeout
+    if something_new(positions):
+        return True
+    watch = watches.on(part.head_path for part in positions)
     while not something_new(positions):
         left = deadline - time.monotonic()
         if left <= 0:
