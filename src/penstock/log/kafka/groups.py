@@ -10,12 +10,16 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from penstock.errors import GroupError, did_you_mean
-from penstock.log.kafka.clients import ATTEMPT, PATIENCE, Clients
+from penstock.log.kafka.clients import PATIENCE, Clients
+from penstock.log.kafka.documents import DOCUMENTS
 from penstock.log.kafka.failures import error_of
+from penstock.log.kafka.stored import StoredOffsets
 from penstock.log.port import GroupInfo, GroupMemberInfo
 from penstock.log.record import TopicPartition
 
 _NOTE = "_penstock-note."
+NOTE_PLACE = TopicPartition(DOCUMENTS, 0)
+"""The partition whose offset bears notes."""
 _ABSENT = {KafkaError.GROUP_ID_NOT_FOUND}
 
 
@@ -31,6 +35,7 @@ class Groups:
         self._clients = clients
         self._guard = threading.Lock()
         self._metadata: dict[str, object] = {}
+        self._stored = StoredOffsets(clients)
 
     def names(self) -> tuple[str, ...]:
         """The names of all groups but those of notes, sorted."""
@@ -60,12 +65,13 @@ class Groups:
 
     def committed(self, group: str, *, stable: bool = False) -> dict[TopicPartition, int]:
         """The offsets a group has committed; `stable` waits for those of a transaction."""
-        return {place: at for place, (at, _) in self._stored(group, stable=stable).items()}
+        return {place: at for place, (at, _) in self._stored.of(group, stable=stable).items()}
 
     def note(self, transactional_id: str) -> tuple[str, int]:
         """The note of a transactional id, and how many were noted."""
-        found = self._stored(note_group(transactional_id), stable=True)
-        return next(((note, at) for at, note in found.values()), ("", 0))
+        found = self._stored.of(note_group(transactional_id), NOTE_PLACE, stable=True)
+        note, commits = found.get(NOTE_PLACE, (0, ""))[::-1]
+        return note, commits
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Set offsets from outside; refused while members read."""
@@ -108,19 +114,9 @@ class Groups:
                     consumer.close()
             return known
 
-    def _stored(self, group: str, *, stable: bool) -> dict[TopicPartition, tuple[int, str]]:
-        asked = ConsumerGroupTopicPartitions(group)
-        found = self._clients.ask(
-            f'asking for offsets of group "{group}"',
-            lambda: self._clients.admin.list_consumer_group_offsets(
-                [asked], require_stable=stable, request_timeout=ATTEMPT
-            )[group],
-        )
-        return {
-            TopicPartition(place.topic, place.partition): (place.offset, place.metadata or "")
-            for place in found.topic_partitions or ()
-            if place.offset >= 0
-        }
+    def close(self) -> None:
+        """Let go of what asks for offsets."""
+        self._stored.close()
 
     def _missing(self, name: str) -> GroupError:
         return GroupError(

@@ -244,6 +244,7 @@ class KafkaLog(Upkeep):
             self._holders.clear()
         self._readers.close()
         self._writer.close()
+        self._groups.close()
         self._clients.close()
 
     def __enter__(self) -> Self:

@@ -17,9 +17,8 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from penstock.errors import PenstockError, RecordError, TransactionError
 from penstock.log.kafka.clients import PATIENCE, Clients
-from penstock.log.kafka.documents import DOCUMENTS
 from penstock.log.kafka.failures import FENCED, error_of
-from penstock.log.kafka.groups import Groups, note_group
+from penstock.log.kafka.groups import NOTE_PLACE, Groups, note_group
 from penstock.log.kafka.offsets import Offsets
 from penstock.log.kafka.writer import SETTINGS, Sendable, Sent, send, settle
 from penstock.log.port import Appended
@@ -28,7 +27,6 @@ from penstock.log.record import TopicPartition
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOTE_PLACE = TopicPartition(DOCUMENTS, 0)
 _LONGEST_NOTE = 4000
 _ATTEMPTS = 5
 _PAUSE = 0.1
@@ -137,7 +135,7 @@ class KafkaTransaction:
             raise touched.fenced
         if note != self._note:
             _check_note(note)
-            place = KafkaPartition(*_NOTE_PLACE, holder.commits + 1, metadata=note)
+            place = KafkaPartition(*NOTE_PLACE, holder.commits + 1, metadata=note)
             self._add_offsets(note_group(self._name), [place])
         self._decide(holder.producer.commit_transaction)
         if note != self._note:
