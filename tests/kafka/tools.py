@@ -19,12 +19,13 @@ _OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m")
 def tool(brokers: Brokers, name: str, *words: str, stdin: str = "") -> str:
     """Run a tool of Kafka on brokers, and give what it printed."""
     server = ("--bootstrap-server", brokers.address)
-    java = str(require_java(need="Kafka").path)
-    return _run(
-        *(java, *_OPTIONS, "-cp", f"{jars()}/*", f"org.apache.kafka.tools.{name}"),
-        *(*server, *words),
-        stdin=stdin,
-    )
+    program = ("-cp", f"{jars()}/*", f"org.apache.kafka.tools.{name}")
+    return run_java(*program, *server, *words, stdin=stdin)
+
+
+def run_java(*words: str, stdin: str = "") -> str:
+    """Run Java, and give what the program printed."""
+    return _run(str(require_java(need="Kafka").path), *_OPTIONS, *words, stdin=stdin)
 
 
 def kcat(brokers: Brokers, *words: str, stdin: str = "") -> str:
@@ -39,7 +40,7 @@ def kcat_missing() -> str:
 
 def _run(*command: str, stdin: str) -> str:
     done = subprocess.run(
-        command, capture_output=True, check=False, input=stdin, text=True, timeout=60
+        command, capture_output=True, check=False, input=stdin, text=True, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
