@@ -44,13 +44,6 @@ CREATE STREAM again WITH (KAFKA_TOPIC='{again}', VALUE_FORMAT='AVRO')
 """
 
 
-@pytest.fixture
-def project(kafka: Brokers, working_directory: Path) -> Path:
-    """The working directory, whose log is Kafka by the line that a user writes."""
-    (working_directory / "penstock.toml").write_text(f'log = "kafka://{kafka.address}"\n')
-    return working_directory
-
-
 def penstock(*words: str, stdin: str = "") -> str:
     """Run a command of a user who has no jar and no way to fetch one; give what it printed."""
     proxies = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")

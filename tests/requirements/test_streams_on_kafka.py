@@ -50,13 +50,6 @@ with ks.KafkaStreams(builder, props) as streams:
 """The count of records by their key; it tells its share whenever it is asked."""
 
 
-@pytest.fixture
-def project(kafka: Brokers, tmp_path: Path) -> Path:
-    """A folder whose log is Kafka, by the line that a user writes."""
-    (tmp_path / "penstock.toml").write_text(f'log = "kafka://{kafka.address}"\n')
-    return tmp_path
-
-
 @contextmanager
 def running(project: Path, script: str, *words: str) -> Iterator[subprocess.Popen[str]]:
     """Run a script in a process of its own, until the block is left at the latest."""
