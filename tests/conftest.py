@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -13,6 +15,7 @@ import pytest
 
 from tests.kafka.cluster import begin_run, end_run
 from tests.kafka.fixtures import emptied_broker, kafka, kafka_cluster, own_broker
+from tests.order import long_first
 
 __all__ = ["emptied_broker", "kafka", "kafka_cluster", "own_broker"]
 
@@ -26,13 +29,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
+# The fast loop tries some of the examples that `make test` tries.
+hypothesis.settings.register_profile("fast", deadline=None, derandomize=True, max_examples=25)
 hypothesis.settings.register_profile("soak", deadline=None, max_examples=10_000)
 hypothesis.settings.load_profile("default")
 
 
 _LONGER = (
-    *("bench", "cli", "conformance", "contract", "doctor", "examples", "faults", "inline"),
+    *("bench", "cli", "conformance", "contract", "docs", "doctor", "examples", "faults"),
     *(
+        "inline",
         "jobs",
         "kafka",
         "mistakes",
@@ -66,6 +72,30 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let the workers of this run share its brokers."""
     if not hasattr(config, "workerinput"):
         begin_run()
+    if config.getoption("--fast"):
+        hypothesis.settings.load_profile("fast")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage in what tests leave only: to look in what is collected takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Start the longest tests first: random otherwise, and the same in all workers."""
+    given: dict[str, int] = getattr(config, "workerinput", {})
+    items[:] = long_first(items, file_of=_file_of, workers=int(given.get("workercount", 1)))
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

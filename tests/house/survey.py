@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +53,24 @@ def error_names() -> set[str]:
     }
 
 
+@cache
+def imports(file: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """What a file imports, at the top or inside."""
+    return tuple(node for node in _noted(file) if not isinstance(node, ast.Call))
+
+
+@cache
+def _noted(file: Path) -> tuple[ast.Import | ast.ImportFrom | ast.Call, ...]:
+    """What tests ask for of a file, so that it is read once: its imports, its errors."""
+    names = {*error_names(), "Problem"}
+    return tuple(
+        node
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Call) and _name(node.func) in names)
+    )
+
+
 def raised(files: Iterable[Path]) -> Iterator[Raised]:
     """Every place that makes one of our errors."""
     for file in files:
@@ -59,7 +78,7 @@ def raised(files: Iterable[Path]) -> Iterator[Raised]:
         if "serve" in file.parts:
             # A problem of the server says its status first.
             before["Problem"] = 1
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in _noted(file):
             if isinstance(node, ast.Call) and (skipped := before.get(_name(node.func))) is not None:
                 code, fact = [*map(_text, node.args[skipped : skipped + 2]), "", ""][:2]
                 yield Raised(code or None, fact, f"{file.name}:{node.lineno}")

@@ -7,13 +7,16 @@ import sys
 import tomllib
 from pathlib import Path
 
-from tests.house.survey import ROOT, SOURCE, modules
+import pytest
+
+from tests.house.survey import ROOT, SOURCE, imports, modules
 
 LINT = Path(sys.executable).parent / "lint-imports"
 PACKAGES = {"google": "protobuf", "yaml": "pyyaml"}
 """Packages that are imported by another name than they are installed by."""
 
 
+@pytest.mark.slow  # `make lint` asks for the same, before either kind of tests
 def test_the_rooms_keep_their_contracts() -> None:
     done = subprocess.run(
         [LINT, "--no-cache"], cwd=ROOT, capture_output=True, check=False, text=True
@@ -57,10 +60,10 @@ def imported(files: list[Path]) -> set[str]:
     """The packages that files import, at the top or inside, without Python's own."""
     names: set[str] = set()
     for file in files:
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in imports(file):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 names.add(node.module)
     # py4j is Spark's own bridge to Java and comes with it.
     return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"py4j"}

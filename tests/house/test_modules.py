@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.survey import ROOT, SOURCE, modules
+from tests.house.survey import ROOT, SOURCE, imports, modules
 
 LONGEST = 400
 NOT_CONCEPTS = {"base", "common", "core", "helpers", "manager", "misc", "shared", "util", "utils"}
@@ -26,7 +26,7 @@ def with_relative_imports(files: list[Path]) -> list[str]:
     return [
         f"{file}:{node.lineno}"
         for file in files
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in imports(file)
         if isinstance(node, ast.ImportFrom) and node.level
     ]
 
@@ -64,7 +64,7 @@ def test_nobody_inside_imports_the_front_door() -> None:
     front = [
         f"{file}:{node.lineno}"
         for file in modules()
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in imports(file)
         if isinstance(node, ast.ImportFrom) and node.module == "penstock"
     ]
     assert front == []
