@@ -39,7 +39,7 @@ def test_two_processes_compact_while_one_writes_and_one_reads(home: Path) -> Non
         assert check_table(log, acknowledged.last) == KEYS <= before < 1500
 
 
-@pytest.mark.parametrize("kills", [50, pytest.param(5000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [20, pytest.param(5000, marks=pytest.mark.soak)])
 def test_a_cleaner_killed_at_random_moments_takes_nothing_with_it(home: Path, kills: int) -> None:
     moments = (timedelta(0), timedelta(milliseconds=60))
     loop = KillLoop(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.kill
 SEED = 20240
 MOMENTS = (timedelta(0), timedelta(milliseconds=40))
 CYCLES = [
-    pytest.param(500, id="500"),
+    pytest.param(150, id="150"),
     pytest.param(int(os.environ.get("SOAK_CYCLES", "100000")), id="soak", marks=pytest.mark.soak),
 ]
 
