@@ -25,3 +25,19 @@ def test_rules_show_what_fires_and_are_silenced_and_told_again(
     expect(calm).to_contain_text("silent until")
     calm.get_by_role("button", name="End silence").click()
     expect(calm).not_to_contain_text("silent until")
+
+
+def test_rules_that_cannot_be_read_are_refused_on_the_page(opened: Opened, project: Path) -> None:
+    file = project / "shop" / "watch" / "rules.json"
+    kept = file.read_bytes() if file.exists() else None
+    file.write_text('{"odd": {"when": 7}}')
+    try:
+        page = opened("/alerts")
+        panel = page.get_by_role("alert")
+        expect(panel).to_contain_text("ALERT_RULE")
+        assert "Server error" not in page.content()
+    finally:
+        if kept is None:
+            file.unlink()
+        else:
+            file.write_bytes(kept)

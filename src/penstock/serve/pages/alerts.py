@@ -12,6 +12,7 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.config import load_settings
 from penstock.serve.access.role import Role
 from penstock.serve.pages.acting import act
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import ago_text
@@ -36,14 +37,14 @@ to = ["mail:ops@example.org"]"""
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/alerts")
+    @declared("/alerts")
     async def alerts_page() -> None:
         with frame("Alerts", about="Rules, and what they say now") as actions:
             view = _Alerts(platform)
             view.build(await asyncio.to_thread(look, platform))
             opened = rule_form(platform, view.refresh)
-        with actions:
-            ui.button("New rule", icon="add_alert", on_click=opened).props("outline")
+            with actions:
+                ui.button("New rule", icon="add_alert", on_click=opened).props("outline")
 
 
 def look(platform: Platform) -> Overview:

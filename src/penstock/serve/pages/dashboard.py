@@ -13,6 +13,7 @@ from penstock.project.dashboard import Dashboard, Panel
 from penstock.project.dashboard_files import DashboardFiles, Stamped, dashboard_files
 from penstock.serve.access.role import Role
 from penstock.serve.pages.acting import Question, act, agreed
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.panel import LivePanel
 from penstock.serve.pages.panel_editor import edited
@@ -25,7 +26,7 @@ def register(platform: Platform) -> None:
     """Declare the page."""
     files = dashboard_files(platform.home)
 
-    @ui.page("/dashboards/{name}")
+    @declared("/dashboards/{name}")
     def dashboard_page(name: str, *, edit: bool = False) -> None:
         found = files.stamped(unquote(name)) if _readable(files, unquote(name)) else None
         title = unquote(name) if found is None else found.dashboard.heading

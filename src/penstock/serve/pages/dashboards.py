@@ -12,6 +12,7 @@ from penstock.project.dashboard_files import DashboardFiles, dashboard_files
 from penstock.serve.access.role import Role
 from penstock.serve.pages.acting import Question, act, agreed
 from penstock.serve.pages.dashboard import new_dashboard
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.error_panel import told
 from penstock.serve.pages.frame import frame
 from penstock.serve.platform import Platform
@@ -21,7 +22,7 @@ def register(platform: Platform) -> None:
     """Declare the page."""
     files = dashboard_files(platform.home)
 
-    @ui.page("/dashboards")
+    @declared("/dashboards")
     def dashboards_page() -> None:
         about = f"Files in {files.folder}: edited here or by hand"
         with frame("Dashboards", about=about) as actions:

@@ -13,6 +13,7 @@ from penstock.jobs.replay import Replayed, Selection, replay
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.serve.access.role import Role
 from penstock.serve.pages.acting import Question, act, agreed
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import NOTHING
@@ -47,7 +48,7 @@ _SENT: Final = """<q-td :props="props"><span v-if="props.row.sent" class="ps-bad
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/dead-letters")
+    @declared("/dead-letters")
     async def dead_letters_page(topic: str = "") -> None:
         about = "Rows that a step could not work on, put aside with the reason"
         with frame("Dead letters", about=about):

@@ -73,13 +73,19 @@ def frame(
         try:
             yield actions
         except PenstockError as error:
-            ui.context.client.status_code = status_of(error)
-            error_panel(error)
+            _show(error)
         except Exception as error:  # noqa: BLE001  # a page never shows a trace; the log has it
             _LOG.exception("the page %r failed", title)
-            ui.context.client.status_code = status_of(error)
-            error_panel(error)
+            _show(error)
     ui.skip_link(target=main)
+
+
+def _show(error: Exception) -> None:
+    client = ui.context.client
+    # Who asked may be gone, or was told by the server's limit that it took too long.
+    if not client.is_deleted:
+        client.status_code = status_of(error)
+        error_panel(error)
 
 
 def _header() -> None:

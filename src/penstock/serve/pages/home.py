@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.flow_drawing import FlowDrawing, note_text, page_of, rate_number
 from penstock.serve.pages.frame import frame
@@ -29,7 +30,7 @@ def register(platform: Platform) -> None:
     """Declare the page."""
     flow = SharedFlow(platform)
 
-    @ui.page("/")
+    @declared("/")
     def home_page() -> None:
         with frame("Dataflow", about="All topics and jobs, and what flows between them"):
             _HomePage(flow).build()

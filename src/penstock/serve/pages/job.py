@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from nicegui import ui
 
 from penstock.errors import PenstockError
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_actions import ACTIONS, carry_out, offered, rewind, take_savepoint
 from penstock.serve.pages.job_charts import batch_options, watermark_options
@@ -53,7 +54,7 @@ _NO_PLAN = {"spark": "Spark has made no plan of it yet: that takes a batch of a 
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/jobs/{name}")
+    @declared("/jobs/{name}")
     async def job_page(name: str) -> None:
         job = unquote(name)
         with frame(job, trail=(("Jobs", "/jobs"),)) as actions:

@@ -13,6 +13,7 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.errors import PenstockError
 from penstock.jobs.host_file import HostView, host_file
 from penstock.jobs.view import JobView, views
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_actions import ACTIONS, carry_out, offered
 from penstock.serve.pages.job_words import (
@@ -54,7 +55,7 @@ _ACTIONS = """
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/jobs")
+    @declared("/jobs")
     async def jobs_page() -> None:
         with frame("Jobs", about="Programs that run on, and the queries of SQL"):
             rows = await asyncio.to_thread(job_rows, platform)

@@ -13,6 +13,7 @@ from penstock.schema.registry.port import LEVEL_SETTING, SchemaRegistry
 from penstock.schema.registry.registered import Registered, Registration
 from penstock.serve.access.role import Role
 from penstock.serve.pages.acting import Question, act, agreed
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.schema_diff import schema_lines, side_by_side
@@ -37,12 +38,12 @@ def register(platform: Platform) -> None:
     """Declare the pages."""
     registry = platform.registry
 
-    @ui.page("/schemas")
+    @declared("/schemas")
     async def schemas_page() -> None:
         with frame("Schemas", about="Subjects of the registry, and their versions"):
             _list(await asyncio.to_thread(_rows, registry))
 
-    @ui.page("/schemas/{subject:path}")
+    @declared("/schemas/{subject:path}")
     async def subject_page(subject: str) -> None:
         with frame(subject, trail=(("Schemas", "/schemas"),)):
             versions = await asyncio.to_thread(registry.versions, subject)

@@ -10,6 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from penstock.errors import PenstockError
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import moment_text
 from penstock.serve.pages.live_table import LiveTable
@@ -38,7 +39,7 @@ _ROWS = 12
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/windows")
+    @declared("/windows")
     async def windows_page(topic: str = "", key: str = "") -> None:
         with frame("Windows", about=_SENTENCE):
             found = await asyncio.to_thread(windowed_topics, platform)

@@ -22,6 +22,7 @@ from penstock.serve.pages.asking import (
     statements,
 )
 from penstock.serve.pages.chart import Axes
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.error_panel import told
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.result_view import ResultView
@@ -56,7 +57,7 @@ catch { return []; } })()"""
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/sql")
+    @declared("/sql")
     def sql_page(query: str = "", mode: str = _STREAM) -> None:
         with frame("SQL") as actions:
             Workbench(platform, query or _FIRST, mode if mode in _MODES else _STREAM, actions)
