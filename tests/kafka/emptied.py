@@ -11,6 +11,7 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from penstock.clock import Clock
 from penstock.log.kafka.home import REMINDER
@@ -39,6 +40,12 @@ class EmptiedBroker:
         told = {"address": self.address, "properties": {}}
         (home / REMINDER).write_text(json.dumps(told))
         return home
+
+    def make(self, topic: str) -> None:
+        """Make a topic as another tool does."""
+        self._admin.create_topics([NewTopic(topic, num_partitions=1)])[topic].result(30)
+        while not self._admin.list_topics(timeout=10).topics.get(topic):
+            time.sleep(0.02)
 
     def empty(self) -> None:
         """Remove all topics and groups."""

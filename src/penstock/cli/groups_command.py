@@ -11,6 +11,7 @@ from penstock.cli.opened_log import log_exists, opened_log
 from penstock.cli.options import JsonOption, complete_topic, settings_of
 from penstock.cli.output import examples, talk, write_json, write_line, write_list, write_table
 from penstock.errors import PenstockError
+from penstock.text.known import or_not_known
 from penstock.text.place import parse_place
 from penstock.text.times import time_text
 
@@ -100,7 +101,8 @@ def describe(context: typer.Context, name: GroupArgument, json: JsonOption = Fal
         write_json(document)
         return
     write_line(
-        f"group {name}, generation {group.generation}, assignor {group.assignor or _NOTHING}"
+        f"group {name}, generation {or_not_known(group.generation)},"
+        f" assignor {group.assignor or _NOTHING}"
     )
     write_line("")
     _write_members(group)
@@ -172,7 +174,7 @@ def _write_members(group: GroupInfo) -> None:
         (
             member.member_id,
             ",".join(map(str, member.assigned)) or _NOTHING,
-            time_text(member.heartbeat_at),
+            or_not_known(member.heartbeat_at, time_text),
         )
         for member in group.members
     ]

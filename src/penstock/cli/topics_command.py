@@ -16,12 +16,14 @@ from penstock.cli.topics_describe import describe
 from penstock.cli.topics_dump import dump
 from penstock.errors import TopicError, UsageError
 from penstock.log.topic import TopicConfig
+from penstock.text.known import or_not_known
 from penstock.text.sizes import size_text
 from penstock.text.topic_settings import parse_settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from penstock.log.amount import Amount
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.topic import Topic
 
@@ -143,6 +145,7 @@ def list_topics(context: typer.Context, json: JsonOption = False) -> None:
         rows,
         as_json=json,
         none_yet="there are no topics yet; create one: penstock topics create NAME",
+        cell=or_not_known,
     )
 
 
@@ -172,10 +175,10 @@ def clean(
 ) -> None:
     """Apply retention and compaction now."""
     with opened_log(context) as log:
-        before, _ = _stored(log, name)
+        before = _stored(log, name).records or 0
         with waiting(f"cleaning {name}"):
             reports = log.clean(name, include_active=include_active)
-        after, _ = _stored(log, name)
+        after = _stored(log, name).records or 0
     freed = sum(report.bytes_before - report.bytes_after for report in reports)
     removed = counted(max(before - after, 0), "record")
     talk(f'topic "{name}": {removed} removed, {size_text(max(freed, 0))} freed')
@@ -191,9 +194,10 @@ def delete(
 ) -> None:
     """Delete a topic and all its records."""
     with opened_log(context) as log:
-        records, _ = _stored(log, name)
+        records = _stored(log, name).records
         if not yes:
-            _confirm(f'Delete topic "{name}" with {counted(records, "record")}?')
+            held = "its records" if records is None else counted(records, "record")
+            _confirm(f'Delete topic "{name}" with {held}?')
         log.delete_topic(name)
     talk(f'topic "{name}" deleted')
 
@@ -211,24 +215,24 @@ def _confirm(question: str) -> None:
 
 
 def _summary(log: EmbeddedLog, topic: Topic) -> dict[str, object]:
-    records, _ = _stored(log, topic.name)
     return {
         "topic": topic.name,
         "partitions": topic.partitions,
-        "records": records,
+        "records": _stored(log, topic.name).records,
         "cleanup": topic.config.cleanup,
         "values": "bytes" if topic.schema is None else "columns",
     }
 
 
-def _stored(log: EmbeddedLog, name: str) -> tuple[int, int]:
-    """How many records and bytes the topic has on disk."""
-    segments = [
+def _stored(log: EmbeddedLog, name: str) -> Amount:
+    """How much the topic has on disk."""
+    from penstock.log.amount import amount_of  # noqa: PLC0415  # Arrow
+
+    return amount_of(
         segment
         for number in range(log.topic(name).partitions)
         for segment in log.segments(name, number)
-    ]
-    return sum(item.records for item in segments), sum(item.size for item in segments)
+    )
 
 
 def _refuse_partitions(name: str, changes: dict[str, object]) -> None:

@@ -11,11 +11,13 @@ from penstock.cli.opened_log import opened_log
 from penstock.cli.options import JsonOption, TopicArgument, settings_of
 from penstock.cli.output import talk, write_json, write_line, write_table
 from penstock.log.topic import TopicConfig
+from penstock.text.known import NOT_KNOWN, or_not_known
 from penstock.text.sizes import size_text
 from penstock.text.times import time_text
 from penstock.text.topic_settings import setting_json, setting_text
 
 if TYPE_CHECKING:
+    from penstock.log.amount import Amount
     from penstock.log.embedded.log import EmbeddedLog
     from penstock.log.port import SegmentInfo
     from penstock.log.topic import Topic
@@ -38,10 +40,11 @@ def describe(
     if json:
         write_json(_document(topic, partitions, parts) | {"formats": formats})
         return
-    write_line(f"topic {name}, created {time_text(topic.created_at)}, id {topic.topic_id}")
+    made = time_text(topic.created_at) if topic.created_at else NOT_KNOWN
+    write_line(f"topic {name}, created {made}, id {topic.topic_id}")
     write_line("")
     _write_partitions(partitions, parts)
-    if segments:
+    if segments and any(parts):
         write_line("")
         _write_segments(parts)
     write_line("")
@@ -93,7 +96,7 @@ def _document(
     return {
         "topic": topic.name,
         "id": topic.topic_id,
-        "created_at": topic.created_at,
+        "created_at": topic.created_at or None,
         "partitions": [
             part | {"segments": [segment._asdict() for segment in segments]}
             for part, segments in zip(partitions, parts, strict=True)
@@ -104,23 +107,25 @@ def _document(
 
 
 def _write_partitions(partitions: list[dict[str, int]], parts: list[list[SegmentInfo]]) -> None:
-    rows = []
-    for part, segments in zip(partitions, parts, strict=True):
-        full = [segment for segment in segments if segment.records]
-        rows.append(
-            (
-                part["partition"],
-                part["start"],
-                part["end"],
-                sum(segment.records for segment in segments),
-                size_text(sum(segment.size for segment in segments)),
-                len(segments),
-                _second(min(item.min_timestamp for item in full)) if full else _NO_TIME,
-                _second(max(item.max_timestamp for item in full)) if full else _NO_TIME,
-            )
-        )
+    from penstock.log.amount import amount_of  # noqa: PLC0415  # Arrow
+
+    rows = [
+        (part["partition"], part["start"], part["end"], *_amount_cells(amount_of(segments)))
+        for part, segments in zip(partitions, parts, strict=True)
+    ]
     columns = ("partition", "start", "end", "records", "size", "segments", "oldest", "newest")
     write_table(columns, rows)
+
+
+def _amount_cells(amount: Amount) -> tuple[str, ...]:
+    no_time = NOT_KNOWN if amount.records is None else _NO_TIME
+    return (
+        or_not_known(amount.records),
+        or_not_known(amount.size, size_text),
+        or_not_known(amount.segments),
+        no_time if amount.oldest is None else _second(amount.oldest),
+        no_time if amount.newest is None else _second(amount.newest),
+    )
 
 
 def _write_segments(parts: list[list[SegmentInfo]]) -> None:

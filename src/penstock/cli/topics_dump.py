@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -52,7 +52,8 @@ def dump(  # noqa: PLR0913  # each parameter is an option
     """Show what is stored: topic, partitions, segments, frames, records.
 
     Shows records of open and aborted transactions, too, which no consumer sees. With --json each
-    line is one JSON object whose "kind" says what it is.
+    line is one JSON object whose "kind" says what it is. Of a log on Kafka, which does not tell how
+    it keeps them, partitions and records are shown.
     """
     with opened_log(context) as log:
         topic = log.topic(name)
@@ -88,11 +89,17 @@ class _Dump:
         bounds = self._log.bounds(self._topic.name, number, "uncommitted")
         self.write("partition", partition=number, start=bounds.start, end=bounds.end)
         segments = self._log.segments(self._topic.name, number)
-        reader = self._log.partition(self._topic.name, number).reader
         first = max(start, bounds.start)
-        shown: SegmentInfo | None = None
         if first >= bounds.end:
             return
+        if segments:
+            self._write_segments(number, segments, first)
+        else:
+            self._write_records(self._read(number, first, bounds.end))
+
+    def _write_segments(self, number: int, segments: list[SegmentInfo], first: int) -> None:
+        reader = self._log.partition(self._topic.name, number).reader
+        shown: SegmentInfo | None = None
         for stored in reader.frames(reader.view(), first):
             if stored.frame.last_offset < first:
                 continue
@@ -122,9 +129,24 @@ class _Dump:
             self.write("frame", **{name: facts[name] for name in _FRAME_FACTS})
         if frame.is_marker or not frame.records:
             return
-        for record in _records(self._topic, number, stored):
-            if record.offset < first:
-                continue
+        records = _records(self._topic, number, stored)
+        self._write_records(record for record in records if record.offset >= first)
+
+    def _read(self, number: int, offset: int, end: int) -> Iterator[Record]:
+        """Give the records of a partition whose log does not tell how it keeps them."""
+        from penstock.log.port import ReadLimit  # noqa: PLC0415  # Arrow
+        from penstock.log.record import TopicPartition  # noqa: PLC0415
+        from penstock.log.unpack import unpack  # noqa: PLC0415
+
+        place, typed = TopicPartition(self._topic.name, number), self._topic.schema is not None
+        limit = ReadLimit(stop=end, isolation="uncommitted")
+        while offset < end:
+            chunk = self._log.read(*place, offset, limit)
+            yield from unpack(place, chunk.rows, typed=typed)
+            offset = chunk.next_offset
+
+    def _write_records(self, records: Iterable[Record]) -> None:
+        for record in records:
             if self._left == 0:
                 self.is_cut = True
                 return

@@ -85,7 +85,10 @@ class ReadLimit:
 
 
 class SegmentInfo(NamedTuple):
-    """One segment of a partition, as `topics describe` shows it."""
+    """One segment of a partition, as `topics describe` shows it.
+
+    A log that does not tell how it keeps a partition gives none: see `amount_of`.
+    """
 
     base_offset: int
     next_offset: int
@@ -112,14 +115,16 @@ class GroupMemberInfo(NamedTuple):
     topics: tuple[str, ...]
     assigned: tuple[TopicPartition, ...]
     owned: tuple[TopicPartition, ...]
-    heartbeat_at: int
+    heartbeat_at: int | None
+    """When it was last heard of; None where the log does not tell."""
 
 
 class GroupInfo(NamedTuple):
     """A consumer group as its view shows it."""
 
     name: str
-    generation: int
+    generation: int | None
+    """How many times its partitions were given out; None where the log does not tell."""
     assignor: str
     members: tuple[GroupMemberInfo, ...]
     committed: Mapping[TopicPartition, int]

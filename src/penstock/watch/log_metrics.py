@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from penstock.jobs.dead_letters import dead_topics
+from penstock.log.amount import Amount, amount_of
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.overflow import SUFFIX
-from penstock.log.port import SegmentInfo
 from penstock.log.producer import ProducerStats
 from penstock.log.record import TopicPartition
 from penstock.watch.sample import Family, Sample
@@ -16,19 +16,15 @@ from penstock.watch.sample import Family, Sample
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A partition and what it is made of."""
+    """A partition and how much it holds."""
 
     place: TopicPartition
-    segments: tuple[SegmentInfo, ...]
+    amount: Amount
     end: int
 
     @property
     def labels(self) -> dict[str, str]:
         return {"topic": self.place.topic, "partition": str(self.place.partition)}
-
-    @property
-    def records(self) -> int:
-        return sum(item.records for item in self.segments)
 
 
 def ends_of(log: EmbeddedLog) -> dict[TopicPartition, int]:
@@ -37,19 +33,19 @@ def ends_of(log: EmbeddedLog) -> dict[TopicPartition, int]:
 
 
 def log_families(log: EmbeddedLog, ends: Mapping[TopicPartition, int]) -> Iterator[Family]:
-    """Give the families of a log."""
-    parts = tuple(_Part(at, tuple(log.segments(*at)), end) for at, end in ends.items())
+    """Give the families of a log; what it does not tell has no sample."""
+    parts = tuple(_Part(at, amount_of(log.segments(*at)), end) for at, end in ends.items())
     yield Family(
         "penstock_topic_bytes", "gauge", "Bytes that a partition takes on disk.",
-        tuple(Sample(p.labels, sum(item.size for item in p.segments)) for p in parts),
+        tuple(_told((p, p.amount.size) for p in parts)),
     )  # fmt: skip
     yield Family(
         "penstock_topic_records", "gauge", "Records that a partition holds.",
-        tuple(Sample(p.labels, p.records) for p in parts),
+        tuple(_told((p, p.amount.records) for p in parts)),
     )  # fmt: skip
     yield Family(
         "penstock_topic_segments", "gauge", "Segments of a partition.",
-        tuple(Sample(p.labels, len(p.segments)) for p in parts),
+        tuple(_told((p, p.amount.segments) for p in parts)),
     )  # fmt: skip
     yield Family(
         "penstock_topic_end_offset", "gauge", "The offset that comes next in a partition.",
@@ -62,12 +58,12 @@ def log_families(log: EmbeddedLog, ends: Mapping[TopicPartition, int]) -> Iterat
     dead = set(dead_topics(log))
     yield Family(
         "penstock_dead_letters", "gauge", "Dead letters in a topic.",
-        tuple(_by_topic(parts, dead)),
+        tuple(_by_topic(log, parts, dead)),
     )  # fmt: skip
     overflow = {part.place.topic for part in parts if part.place.topic.endswith(SUFFIX)}
     yield Family(
         "penstock_spilled_records", "gauge", "Records in a topic to which producers spilled.",
-        tuple(_by_topic(parts, overflow)),
+        tuple(_by_topic(log, parts, overflow)),
     )  # fmt: skip
 
 
@@ -99,6 +95,17 @@ def _lags(log: EmbeddedLog, ends: Mapping[TopicPartition, int]) -> Iterator[Samp
                 yield Sample(labels, max(0, ends[place] - committed))
 
 
-def _by_topic(parts: tuple[_Part, ...], topics: set[str]) -> Iterator[Sample]:
+def _told(parts: Iterable[tuple[_Part, int | None]]) -> Iterator[Sample]:
+    return (Sample(part.labels, fact) for part, fact in parts if fact is not None)
+
+
+def _by_topic(log: EmbeddedLog, parts: tuple[_Part, ...], topics: set[str]) -> Iterator[Sample]:
     for topic in sorted(topics):
-        yield Sample({"topic": topic}, sum(p.records for p in parts if p.place.topic == topic))
+        mine = [part for part in parts if part.place.topic == topic]
+        yield Sample({"topic": topic}, sum(_records(log, part) for part in mine))
+
+
+def _records(log: EmbeddedLog, part: _Part) -> int:
+    """Count records; where the log does not tell, offsets: an alert must not fall silent."""
+    known = part.amount.records
+    return part.end - log.bounds(*part.place).start if known is None else known

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it says no 
 
 from penstock.clock import Clock
 from penstock.errors import TopicError
-from penstock.log.kafka.clients import PATIENCE, Clients
+from penstock.log.kafka.clients import LASTING, PATIENCE, Clients
 from penstock.log.kafka.documents import DOCUMENTS, DOCUMENTS_CONFIG, Documents
 from penstock.log.kafka.failures import MISSING, error_of
 from penstock.log.kafka.settings import kafka_settings, topic_config
@@ -54,8 +54,7 @@ class Catalog:
 
     def names(self) -> tuple[str, ...]:
         """The names of all topics but Kafka's own and that of our documents, sorted."""
-        with self._clients.errors("listing topics"):
-            found = self._clients.admin.list_topics(timeout=PATIENCE).topics
+        found = self._clients.listing().topics
         return tuple(
             sorted(name for name in found if name != DOCUMENTS and not name.startswith(_INTERNAL))
         )
@@ -104,7 +103,9 @@ class Catalog:
         resource = ConfigResource(ResourceType.TOPIC, topic.name, incremental_configs=entries)
         self._ask(
             f'changing topic "{topic.name}"',
-            lambda: self._clients.admin.incremental_alter_configs([resource])[resource],
+            lambda: self._clients.admin.incremental_alter_configs(
+                [resource], request_timeout=LASTING
+            )[resource],
         )
         self.ensure_documents()
         self._documents.write(topic)
@@ -115,7 +116,7 @@ class Catalog:
         topic = self.get(name)
         self._ask(
             f'deleting topic "{name}"',
-            lambda: self._clients.admin.delete_topics([name], request_timeout=PATIENCE)[name],
+            lambda: self._clients.admin.delete_topics([name], request_timeout=LASTING)[name],
             once=True,
         )
         self.forget(name)
@@ -145,7 +146,9 @@ class Catalog:
         try:
             self._ask(
                 f'creating topic "{topic.name}"',
-                lambda: self._clients.admin.create_topics([new])[topic.name],
+                lambda: self._clients.admin.create_topics([new], request_timeout=LASTING)[
+                    topic.name
+                ],
                 once=True,
             )
         except TopicError:
@@ -165,7 +168,9 @@ class Catalog:
         resource = ConfigResource(ResourceType.TOPIC, name)
         entries = self._ask(
             f'describing topic "{name}"',
-            lambda: self._clients.admin.describe_configs([resource])[resource],
+            lambda: self._clients.admin.describe_configs([resource], request_timeout=LASTING)[
+                resource
+            ],
         )
         told = {key: entry.value for key, entry in entries.items() if entry.value is not None}
         base = Topic(name, 0) if kept is None else kept
@@ -186,7 +191,9 @@ class Catalog:
         try:
             found: TopicDescription = self._ask(
                 f'describing topic "{name}"',
-                lambda: self._clients.admin.describe_topics(TopicCollection([name]))[name],
+                lambda: self._clients.admin.describe_topics(
+                    TopicCollection([name]), request_timeout=LASTING
+                )[name],
             )
         except TopicError as refusal:
             cause = None if refusal.__cause__ is None else error_of(refusal.__cause__)

@@ -13,7 +13,10 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it says no `__all__`
+    AdminClient,
+    ClusterMetadata,
+)
 
 from penstock.log.kafka.failures import coded, error_of
 from penstock.log.kafka.properties import KafkaPlace
@@ -21,8 +24,15 @@ from penstock.log.kafka.properties import KafkaPlace
 PATIENCE = 30.0
 """How many seconds a question may take before it counts as failed."""
 
-ATTEMPT = 6.0
+ATTEMPT = 4.0
 """How many seconds a question may wait for one broker before it is asked anew."""
+
+LASTING = 300.0
+"""How many seconds librdkafka keeps a question: longer than a socket lives.
+
+An answer to a question that it has given up ends the whole process (librdkafka's issue 4605), so
+only we give up, and what comes late is answered to nobody.
+"""
 
 # A broker that stands still keeps its connections open: only a timeout tells that it does, and
 # librdkafka's own are 60 s and 30 s.
@@ -33,19 +43,33 @@ _PROPAGATION = {"topic.metadata.propagation.max.ms": "2000"}
 LOGGER = logging.getLogger("penstock.kafka")
 LOGGER.addHandler(logging.NullHandler())
 _PAUSE = 0.1
+_STEP = 0.1
+_LISTING = 2.0
 _WORTH_A_RETRY = {
+    # A partition has no leader for the moment.
+    KafkaError._NOENT,  # noqa: SLF001  # how librdkafka names its own errors
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.KAFKA_STORAGE_ERROR,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
     KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.OFFSET_NOT_AVAILABLE,
     KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.UNSTABLE_OFFSET_COMMIT,
 }
 # The answer, or the question, got lost with a broker.
 _UNHEARD = {
     KafkaError._TIMED_OUT,  # noqa: SLF001  # how librdkafka names its own errors
     KafkaError._TRANSPORT,  # noqa: SLF001
+    KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
+    KafkaError._WAIT_COORD,  # noqa: SLF001
+    KafkaError._DESTROY_BROKER,  # noqa: SLF001
+    KafkaError._NODE_UPDATE,  # noqa: SLF001
+    KafkaError._WAIT_CACHE,  # noqa: SLF001
     KafkaError.REQUEST_TIMED_OUT,
 }
 # What a client hears of its connections says more than that its question had no answer.
@@ -61,15 +85,21 @@ Answer = TypeVar("Answer")
 
 
 class _Heard:
-    """What clients said of their connections last; they know nothing of who made them."""
+    """What clients complained of since the last answer; they know nothing of who made them."""
 
     def __init__(self) -> None:
         self.last: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
-        """Take note of a complaint."""
-        if error.code() in _MORE_TELLING:
+        """Take note of a complaint; one for good is not forgotten for another."""
+        if error.code() in _MORE_TELLING and (self.for_good is None or _is_for_good(error)):
             self.last = error
+
+    @property
+    def for_good(self) -> KafkaError | None:
+        """A complaint that no further attempt will change: nobody is let in."""
+        last = self.last
+        return last if last is not None and _is_for_good(last) else None
 
 
 class Clients:
@@ -109,35 +139,93 @@ class Clients:
             if error is None:
                 raise
             heard = self._heard.last
-            if error.code() in _VAGUE and heard is not None and heard.code() in _MORE_TELLING:
+            if error.code() in _VAGUE and heard is not None:
                 error = heard
             raise coded(doing, error) from failure
+        else:
+            self._heard.last = None
 
     def ask(
-        self, doing: str, question: Callable[[], Future[Answer]], *, once: bool = False
+        self,
+        doing: str,
+        question: Callable[[], Future[Answer]],
+        *,
+        once: bool = False,
+        answers: Callable[[Answer], bool] = lambda _: True,
+        seconds: float | None = None,
     ) -> Answer:
         """Wait for an answer; asked again while brokers, leaders or coordinators are being found.
 
-        `once` is for what must not be done twice: a lost answer is not asked for again.
+        `once` is for what must not be done twice: a lost answer is not asked for again. `answers`
+        says whether what came is one. `seconds` are less than our usual patience.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + (PATIENCE if seconds is None else seconds)
         with self.errors(doing):
             while True:
                 left = max(0.1, deadline - time.monotonic())
                 try:
-                    return question().result(timeout=left if once else min(left, ATTEMPT))
-                except TimeoutError:
-                    failure = KafkaException(KafkaError(KafkaError._TIMED_OUT))  # noqa: SLF001
+                    found = self._answer(question(), left if once else min(left, ATTEMPT))
+                    if answers(found):
+                        return found
+                    failure = KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
                 except KafkaException as refusal:
                     failure = refusal
-                if not _passes(failure, once=once) or time.monotonic() + _PAUSE > deadline:
+                if not self._passes(failure, once=once) or time.monotonic() + _PAUSE > deadline:
                     raise failure
+                self._renew(failure)
                 time.sleep(_PAUSE)
+
+    def _renew(self, failure: KafkaException) -> None:
+        """Ask with a new client: one that got no answer may wait for a broker that is gone."""
+        error = error_of(failure)
+        if error is None or error.code() not in _UNHEARD:
+            return
+        with self._guard:
+            gone = [self._held.pop()] if self._held else []
+        # Its end waits for its threads.
+        threading.Thread(target=_drop, args=(gone, os.getpid())).start()
+
+    def refresh(self, topic: str) -> None:
+        """Learn the leaders of a topic: librdkafka believes for minutes in one that is gone."""
+        with contextlib.suppress(KafkaException):
+            self.admin.list_topics(topic, timeout=_LISTING)
+
+    def listing(self) -> ClusterMetadata:
+        """Give all topics; asked again while brokers are being found."""
+        return self.ask("listing topics", self._list_topics)
+
+    def _list_topics(self) -> Future[ClusterMetadata]:
+        asked: Future[ClusterMetadata] = Future()
+        try:
+            # It blocks, so it does not for long: who is not let in is to be told soon.
+            asked.set_result(self.admin.list_topics(timeout=_LISTING))
+        except KafkaException as failure:
+            asked.set_exception(failure)
+        return asked
+
+    def _answer(self, asked: Future[Answer], seconds: float) -> Answer:
+        """Wait for an answer in small steps: who is not let in hears of it by the way."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return asked.result(timeout=min(_STEP, max(0.0, deadline - time.monotonic())))
+            except TimeoutError:
+                # It calls back with complaints when it is asked to.
+                self.admin.poll(0)
+                if self._heard.for_good is not None or time.monotonic() >= deadline:
+                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None  # noqa: SLF001
 
     def close(self) -> None:
         """Let go of the client that asks."""
         with self._guard:
             self._held.clear()
+
+    def _passes(self, failure: KafkaException, *, once: bool) -> bool:
+        error = error_of(failure)
+        if error is None:
+            return False
+        unheard = error.code() in _UNHEARD and not once and self._heard.for_good is None
+        return unheard or error.code() in _WORTH_A_RETRY
 
     def _settings(self, settings: Mapping[str, str], *, of: str) -> dict[str, Any]:
         told: dict[str, Any] = {**_STANDSTILL, **self.place.properties}
@@ -160,8 +248,8 @@ def _drop(held: list[AdminClient], process: int) -> None:
         held.clear()
 
 
-def _passes(failure: KafkaException, *, once: bool) -> bool:
-    error = error_of(failure)
-    if error is None:
-        return False
-    return error.code() in _WORTH_A_RETRY or (not once and error.code() in _UNHEARD)
+def _is_for_good(error: KafkaError) -> bool:
+    """Whether a broker said no; one that was lost in the middle of a handshake did not."""
+    if error.code() == KafkaError._SSL:  # noqa: SLF001
+        return "verif" in error.str()
+    return error.code() == KafkaError._AUTHENTICATION and "Local: " not in error.str()  # noqa: SLF001

@@ -10,7 +10,9 @@ from confluent_kafka import KafkaError, KafkaException
 from penstock.errors import GroupError, LogError, RecordError, TopicError, TransactionError
 
 _ABSENT = {
-    KafkaError._TRANSPORT,  # noqa: SLF001  # how librdkafka names its own errors
+    # The client let go of a broker that went, and of what it was asked.
+    KafkaError._DESTROY_BROKER,  # noqa: SLF001  # how librdkafka names its own errors
+    KafkaError._TRANSPORT,  # noqa: SLF001
     KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
     KafkaError._RESOLVE,  # noqa: SLF001
     KafkaError.BROKER_NOT_AVAILABLE,
@@ -29,10 +31,19 @@ _LATE = {
     KafkaError._TIMED_OUT,  # noqa: SLF001
     KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
     KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
+    KafkaError._WAIT_COORD,  # noqa: SLF001
+    KafkaError._NOENT,  # noqa: SLF001
     KafkaError.REQUEST_TIMED_OUT,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.KAFKA_STORAGE_ERROR,
+    KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.NOT_ENOUGH_REPLICAS,
     KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
 }
@@ -43,6 +54,8 @@ MISSING = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
 }
 _LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+REFUSED_RECORD = {*MISSING, *_LARGE, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+"""Why a broker takes a record never, whoever asks again."""
 FENCED = {
     KafkaError._FENCED,  # noqa: SLF001
     KafkaError.INVALID_PRODUCER_EPOCH,

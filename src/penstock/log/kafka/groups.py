@@ -10,7 +10,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from penstock.errors import GroupError, did_you_mean
-from penstock.log.kafka.clients import PATIENCE, Clients
+from penstock.log.kafka.clients import LASTING, Clients
 from penstock.log.kafka.documents import DOCUMENTS
 from penstock.log.kafka.failures import error_of
 from penstock.log.kafka.stored import StoredOffsets
@@ -41,7 +41,7 @@ class Groups:
         """The names of all groups but those of notes, sorted."""
         found = self._clients.ask(
             "listing groups",
-            lambda: self._clients.admin.list_consumer_groups(request_timeout=PATIENCE),
+            lambda: self._clients.admin.list_consumer_groups(request_timeout=LASTING),
         )
         named = (group.group_id for group in found.valid)
         return tuple(sorted(name for name in named if not name.startswith(_NOTE)))
@@ -52,7 +52,9 @@ class Groups:
         try:
             found = self._clients.ask(
                 f'describing group "{name}"',
-                lambda: self._clients.admin.describe_consumer_groups([name])[name],
+                lambda: self._clients.admin.describe_consumer_groups(
+                    [name], request_timeout=LASTING
+                )[name],
             )
         except Exception as failure:
             if _code(failure) not in _ABSENT:
@@ -61,7 +63,7 @@ class Groups:
         members = tuple(_member(member) for member in found.members)
         if not members and not committed and name not in self.names():
             raise self._missing(name)
-        return GroupInfo(name, 0, found.partition_assignor or "", members, committed)
+        return GroupInfo(name, None, found.partition_assignor or "", members, committed)
 
     def committed(self, group: str, *, stable: bool = False) -> dict[TopicPartition, int]:
         """The offsets a group has committed; `stable` waits for those of a transaction."""
@@ -82,7 +84,9 @@ class Groups:
         try:
             done = self._clients.ask(
                 f'committing offsets of group "{group}"',
-                lambda: self._clients.admin.alter_consumer_group_offsets([asked])[group],
+                lambda: self._clients.admin.alter_consumer_group_offsets(
+                    [asked], request_timeout=LASTING
+                )[group],
             )
         except GroupError as refusal:
             raise _active(group) from refusal
@@ -95,7 +99,9 @@ class Groups:
         try:
             self._clients.ask(
                 f'deleting group "{name}"',
-                lambda: self._clients.admin.delete_consumer_groups([name])[name],
+                lambda: self._clients.admin.delete_consumer_groups([name], request_timeout=LASTING)[
+                    name
+                ],
                 once=True,
             )
         except Exception as failure:
@@ -135,7 +141,7 @@ def _member(member: Any) -> GroupMemberInfo:  # noqa: ANN401  # its type has no 
         )
     )
     topics = tuple(sorted({place.topic for place in places}))
-    return GroupMemberInfo(member.member_id, member.client_id, topics, places, places, 0)
+    return GroupMemberInfo(member.member_id, member.client_id, topics, places, places, None)
 
 
 def _code(failure: BaseException) -> int | None:

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from confluent_kafka import IsolationLevel
+from confluent_kafka import OFFSET_INVALID, IsolationLevel
 from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # it says no `__all__`
 
-from penstock.log.kafka.clients import ATTEMPT, Clients
+from penstock.log.kafka.clients import LASTING, Clients
 from penstock.log.port import Bounds, Isolation
 from penstock.log.record import TopicPartition
 
@@ -42,10 +42,14 @@ class Offsets:
         return {at: Bounds(begins[at], max(begins[at], ends[at])) for at in wanted}
 
     def ends(
-        self, places: Iterable[TopicPartition], isolation: Isolation
+        self,
+        places: Iterable[TopicPartition],
+        isolation: Isolation,
+        *,
+        seconds: float | None = None,
     ) -> dict[TopicPartition, int]:
         """Give where partitions end for such a reader: at the last stable offset, or the last."""
-        return self._asked(dict.fromkeys(places, _LATEST), isolation)
+        return self._asked(dict.fromkeys(places, _LATEST), isolation, seconds)
 
     def at_time(self, place: TopicPartition, timestamp: int) -> int | None:
         """Give the first offset at or after a time; None where there is none."""
@@ -69,7 +73,10 @@ class Offsets:
             pause = min(_LONGEST_PAUSE, 1.5 * pause)
 
     def _asked(
-        self, wanted: Mapping[TopicPartition, OffsetSpec], isolation: Isolation
+        self,
+        wanted: Mapping[TopicPartition, OffsetSpec],
+        isolation: Isolation,
+        seconds: float | None = None,
     ) -> dict[TopicPartition, int]:
         found: dict[TopicPartition, int] = {}
         if not wanted:
@@ -79,7 +86,7 @@ class Offsets:
             # Each has a future of its own; one that failed for now is asked for alone.
             again = partial(self._again, [answers[place]], {place: spec}, isolation)
             doing = f'asking for offsets of "{place}"'
-            found[place] = self._clients.ask(doing, again).offset
+            found[place] = self._clients.ask(doing, again, answers=_is_told, seconds=seconds).offset
         return found
 
     def _again(
@@ -88,7 +95,11 @@ class Offsets:
         wanted: Mapping[TopicPartition, OffsetSpec],
         isolation: Isolation,
     ) -> Future[Any]:
-        return first.pop() if first else next(iter(self._ask(wanted, isolation).values()))
+        if first:
+            return first.pop()
+        for topic in {place.topic for place in wanted}:
+            self._clients.refresh(topic)
+        return next(iter(self._ask(wanted, isolation).values()))
 
     def _ask(
         self, wanted: Mapping[TopicPartition, OffsetSpec], isolation: Isolation
@@ -97,6 +108,11 @@ class Offsets:
             answers = self._clients.admin.list_offsets(
                 {KafkaPartition(*place): spec for place, spec in wanted.items()},
                 isolation_level=_LEVELS[isolation],
-                request_timeout=ATTEMPT,
+                request_timeout=LASTING,
             )
         return {TopicPartition(at.topic, at.partition): answer for at, answer in answers.items()}
+
+
+def _is_told(answer: Any) -> bool:  # noqa: ANN401  # its type has no name of its own
+    """Whether a leader said an offset; without a leader librdkafka gives one that is invalid."""
+    return bool(answer.offset != OFFSET_INVALID)

@@ -17,7 +17,7 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from penstock.errors import PenstockError, RecordError, TransactionError
 from penstock.log.kafka.clients import PATIENCE, Clients
-from penstock.log.kafka.failures import FENCED, error_of
+from penstock.log.kafka.failures import FENCED, REFUSED_RECORD, coded, error_of
 from penstock.log.kafka.groups import NOTE_PLACE, Groups, note_group
 from penstock.log.kafka.offsets import Offsets
 from penstock.log.kafka.writer import SETTINGS, Sendable, Sent, send, settle
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LONGEST_NOTE = 4000
-_ATTEMPTS = 5
 _PAUSE = 0.1
 _MOMENT = 0.5
+# A producer that waits for a group's coordinator which left the cluster waits for ever: who takes
+# the id anew finds the next one.
+_COORDINATION = 15.0
 _LIFETIME = "300000"
 
 
@@ -66,7 +68,7 @@ class Transacting:
         }
         with self.clients.errors(doing):
             producer = self.clients.producer(settings)
-            _stubbornly(lambda: producer.init_transactions(PATIENCE))
+            _stubbornly(producer.init_transactions)
         # Not before: what an earlier holder committed last is decided only now.
         note, commits = self.groups.note(transactional_id)
         return Holder(transactional_id, producer, note, commits)
@@ -146,10 +148,11 @@ class KafkaTransaction:
 
     def abort(self) -> None:
         """Make everything vanish."""
-        self._require_open()
+        touched = self._require_open()
         holder = self._held()
         self._decide(holder.producer.abort_transaction)
         self._open = None
+        self._await_visible(touched)
 
     def close(self) -> None:
         """Abort what is open and let go of the id."""
@@ -193,20 +196,30 @@ class KafkaTransaction:
         try:
             with self._by.clients.errors(self._doing("adding offsets to")):
                 _stubbornly(
-                    lambda: producer.send_offsets_to_transaction(places, metadata, PATIENCE)
+                    lambda left: producer.send_offsets_to_transaction(places, metadata, left),
+                    seconds=_COORDINATION,
                 )
         except TransactionError as refusal:
             touched.fenced = refusal
+        except PenstockError as refusal:
+            if refusal.code == "KAFKA_TIMEOUT":
+                # It would not even end what is open: who takes the id anew does.
+                self._give_up()
+            raise
 
     def _decide(self, decide: Callable[[float], None]) -> None:
         """End the transaction; where that failed, the next begin takes the id over anew."""
         try:
             with self._by.clients.errors(self._doing("ending")):
-                _stubbornly(lambda: decide(2 * PATIENCE))
+                _stubbornly(decide)
         except PenstockError as refusal:
             cause = None if refusal.__cause__ is None else error_of(refusal.__cause__)
+            refused = self._refused_record()
             self._give_up(abort=cause is not None and cause.txn_requires_abort())
-            if cause is not None and cause.code() in _UNDECIDED:
+            if refused is not None:
+                # The commit only says that it cannot be: the record's own error says why.
+                raise coded(self._doing("ending"), refused) from refusal
+            if cause is not None and _leaves_open(cause):
                 raise TransactionError(
                     "TRANSACTION_UNDECIDED",
                     f'whether transaction "{self._name}" was committed is not known:'
@@ -214,6 +227,12 @@ class KafkaTransaction:
                     hint="Take the id again when the brokers are up: its note tells.",
                 ) from refusal
             raise
+
+    def _refused_record(self) -> KafkaError | None:
+        """Give why a broker took a record not; then nothing of the transaction stands."""
+        several = () if self._open is None else self._open.sent.values()
+        errors = (sent.error for each in several for sent in each)
+        return next((e for e in errors if e is not None and e.code() in REFUSED_RECORD), None)
 
     def _give_up(self, *, abort: bool = False) -> None:
         holder, self._holder = self._holder, None
@@ -234,7 +253,8 @@ class KafkaTransaction:
     def _await_visible(self, touched: _Open) -> None:
         """Wait a moment for the markers, which are written after the decision.
 
-        Not longer: another transaction that is open may hold back what is visible.
+        Not longer: another transaction that is open may hold back what is visible, and a leader
+        may be away. What is decided stands all the same.
         """
         ends = {
             place: max(max(sent.offsets) for sent in several if sent.offsets) + 1
@@ -242,12 +262,13 @@ class KafkaTransaction:
             if any(sent.offsets for sent in several)
         }
         deadline = time.monotonic() + _MOMENT
-        while ends and time.monotonic() < deadline:
-            found = self._by.offsets.ends(ends, "committed")
-            ends = {place: end for place, end in ends.items() if found[place] < end + 1}
-            time.sleep(0.002 if ends else 0)
-        for group in sorted(touched.groups):
-            self._by.groups.committed(group, stable=True)
+        with contextlib.suppress(PenstockError):
+            while ends and time.monotonic() < deadline:
+                found = self._by.offsets.ends(ends, "committed", seconds=_MOMENT)
+                ends = {place: end for place, end in ends.items() if found[place] < end + 1}
+                time.sleep(0.002 if ends else 0)
+            for group in sorted(touched.groups):
+                self._by.groups.committed(group, stable=True)
 
     def _require_open(self) -> _Open:
         if self._open is None:
@@ -262,7 +283,17 @@ class KafkaTransaction:
         return f'{what} transaction "{self._name}"'
 
 
-_UNDECIDED = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}  # noqa: SLF001  # librdkafka's own
+_UNDECIDED = {
+    KafkaError._TIMED_OUT,  # noqa: SLF001  # librdkafka's own
+    KafkaError._TRANSPORT,  # noqa: SLF001
+    # What a coordinator says that is asked to end what it has ended: the first answer got lost.
+    KafkaError.INVALID_TXN_STATE,
+}
+
+
+def _leaves_open(error: KafkaError) -> bool:
+    """Whether an attempt to end a transaction may have succeeded although it failed."""
+    return error.code() in _UNDECIDED or (error.fatal() and error.code() not in FENCED)
 
 
 def _reason(error: KafkaError) -> KafkaError:
@@ -271,19 +302,20 @@ def _reason(error: KafkaError) -> KafkaError:
     return KafkaError(KafkaError._FENCED, error.str()) if fatal else error  # noqa: SLF001
 
 
-def _stubbornly(act: Callable[[], None]) -> None:
-    """Do what may be done again after some failures."""
-    for _ in range(_ATTEMPTS):
+def _stubbornly(act: Callable[[float], None], *, seconds: float = 2 * PATIENCE) -> None:
+    """Do, in the seconds that are left, what may be done again after some failures."""
+    deadline = time.monotonic() + seconds
+    while True:
         try:
-            act()
+            act(max(_PAUSE, deadline - time.monotonic()))
         except KafkaException as failure:
             error = error_of(failure)
-            if error is None or not error.retriable():
+            over = time.monotonic() + _PAUSE > deadline
+            if error is None or not error.retriable() or over:
                 raise
             time.sleep(_PAUSE)
         else:
             return
-    act()
 
 
 def _check_note(note: str) -> None:

@@ -8,7 +8,7 @@ from typing import NoReturn, Protocol
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from penstock.errors import LogError
-from penstock.log.kafka.clients import Clients
+from penstock.log.kafka.clients import LASTING, Clients
 from penstock.log.port import Bounds, Isolation, SegmentInfo
 from penstock.log.record import TopicPartition
 from penstock.log.topic import Topic
@@ -32,16 +32,16 @@ class Upkeep:
     """Removes records; files are the brokers' business, and what needs them is refused."""
 
     def segments(self: _Asked, topic: str, partition: int) -> list[SegmentInfo]:
-        """A partition as one segment: how its brokers keep it, they tell nobody."""
-        start, end = self.bounds(topic, partition, "uncommitted")
-        return [SegmentInfo(start, end, 0, end - start, 0, 0, "", active=True)]
+        """None at all: how brokers keep a partition, and how much it takes, they do not tell."""
+        self.bounds(topic, partition)
+        return []
 
     def delete_records(self: _Asked, topic: str, partition: int, *, before_offset: int) -> int:
         """Remove the records before an offset; give the offset the partition now starts at."""
         place = KafkaPartition(topic, partition, before_offset)
         done = self._clients.ask(
             f'deleting records of topic "{topic}"',
-            lambda: self._clients.admin.delete_records([place])[place],
+            lambda: self._clients.admin.delete_records([place], request_timeout=LASTING)[place],
         )
         return int(done.low_watermark)
 

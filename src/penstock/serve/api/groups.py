@@ -50,11 +50,11 @@ class GroupPartition:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member, and when it was last heard of, in milliseconds since 1970."""
+    """A member, and when it was last heard of, in milliseconds since 1970; null if not known."""
 
     member_id: str
     client: str
-    heartbeat_at: int
+    heartbeat_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class GroupShown:
     """A group whole."""
 
     group: str
-    generation: int
+    generation: int | None
     assignor: str
     members: list[GroupMember]
     partitions: list[GroupPartition]

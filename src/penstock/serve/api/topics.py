@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from fastapi import APIRouter, Body, Path, Request, Response
 from pydantic import Field
 
+from penstock.log.amount import amount_of
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.topic import Topic, TopicConfig
 from penstock.serve.access.needs import needs
@@ -27,12 +28,12 @@ _SETTINGS = "Settings by name, as on the command line: retention: 7d, cleanup: c
 
 @dataclass(frozen=True, slots=True)
 class TopicListed:
-    """A topic in a list; `values` are bytes or columns."""
+    """A topic in a list; `values` are bytes or columns; null is what the log does not tell."""
 
     name: str
     partitions: int
-    records: int
-    bytes: int
+    records: int | None
+    bytes: int | None
     cleanup: str
     values: str
 
@@ -47,14 +48,17 @@ class TopicPage:
 
 @dataclass(frozen=True, slots=True)
 class PartitionShown:
-    """A partition: records from offset `start` up to, not including, `end` can be read."""
+    """A partition: records from offset `start` up to, not including, `end` can be read.
+
+    What the log does not tell is null.
+    """
 
     partition: int
     start: int
     end: int
-    records: int
-    bytes: int
-    segments: int
+    records: int | None
+    bytes: int | None
+    segments: int | None
     oldest: int | None
     newest: int | None
     """Times of records, in milliseconds since 1970."""
@@ -66,7 +70,7 @@ class TopicShown:
 
     name: str
     id: str
-    created_at: int
+    created_at: int | None
     partitions: list[PartitionShown]
     settings: dict[str, Any]
     schema: list[dict[str, Any]] | None
@@ -155,7 +159,7 @@ def topic_shown(log: EmbeddedLog, topic: Topic) -> TopicShown:
     return TopicShown(
         topic.name,
         topic.topic_id,
-        topic.created_at,
+        topic.created_at or None,
         [_partition(log, topic.name, number) for number in range(topic.partitions)],
         _settings(topic),
         None if topic.schema is None else schema_document(topic.schema),
@@ -164,12 +168,14 @@ def topic_shown(log: EmbeddedLog, topic: Topic) -> TopicShown:
 
 def _listed(log: EmbeddedLog, name: str) -> TopicListed:
     topic = log.topic(name)
-    segments = [part for number in range(topic.partitions) for part in log.segments(name, number)]
+    amount = amount_of(
+        part for number in range(topic.partitions) for part in log.segments(name, number)
+    )
     return TopicListed(
         name,
         topic.partitions,
-        sum(part.records for part in segments),
-        sum(part.size for part in segments),
+        amount.records,
+        amount.size,
         topic.config.cleanup,
         "bytes" if topic.schema is None else "columns",
     )
@@ -177,17 +183,16 @@ def _listed(log: EmbeddedLog, name: str) -> TopicListed:
 
 def _partition(log: EmbeddedLog, name: str, number: int) -> PartitionShown:
     bounds = log.bounds(name, number)
-    segments = log.segments(name, number)
-    full = [part for part in segments if part.records]
+    amount = amount_of(log.segments(name, number))
     return PartitionShown(
         number,
         bounds.start,
         bounds.end,
-        sum(part.records for part in segments),
-        sum(part.size for part in segments),
-        len(segments),
-        min((part.min_timestamp for part in full), default=None),
-        max((part.max_timestamp for part in full), default=None),
+        amount.records,
+        amount.size,
+        amount.segments,
+        amount.oldest,
+        amount.newest,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from nicegui import ui
 
 from penstock.clock import SYSTEM_CLOCK
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import NOTHING, ago_text, count_text
@@ -19,11 +20,13 @@ from penstock.serve.pages.topic_facts import (
     PARTITION_COLUMNS,
     TopicFacts,
     column_rows,
+    count_of,
     setting_rows,
     topic_facts,
 )
 from penstock.serve.pages.topic_records import TopicRecords
 from penstock.serve.platform import Platform
+from penstock.text.known import NOT_KNOWN, or_not_known
 from penstock.text.sizes import size_text
 
 _EVERY: Final = 3.0
@@ -33,7 +36,7 @@ def register(platform: Platform) -> None:
     """Declare the page."""
     flow = SharedFlow(platform)
 
-    @ui.page("/topics/{name}")
+    @declared("/topics/{name}")
     async def topic_page(name: str) -> None:
         with frame(name, trail=(("Topics", "/topics"),)) as actions:
             facts = await asyncio.to_thread(topic_facts, platform.log, name)
@@ -73,11 +76,14 @@ def _build(platform: Platform, flow: SharedFlow, facts: TopicFacts, actions: ui.
 
 
 def _show(strip: StatStrip, facts: TopicFacts) -> None:
-    last = ago_text(SYSTEM_CLOCK.now() - facts.last_at) + " ago" if facts.last_at else NOTHING
+    amount = facts.amount
+    last = NOT_KNOWN if amount.records is None else NOTHING
+    if amount.newest is not None:
+        last = ago_text(SYSTEM_CLOCK.now() - amount.newest) + " ago"
     lags = [reader.lag for reader in facts.readers]
     strip.show({
-        "records": f"{facts.records:,}",
-        "size": size_text(facts.bytes),
+        "records": or_not_known(amount.records, count_of),
+        "size": or_not_known(amount.size, size_text),
         "last": last,
         "partitions": str(facts.topic.partitions),
         "lag": count_text(max(lags)) if lags else NOTHING,

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from penstock.log.amount import Amount, amount_of
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.topic import Topic, TopicConfig
+from penstock.text.known import NOT_KNOWN, or_not_known
 from penstock.text.schema_text import type_text
 from penstock.text.sizes import size_text
 from penstock.text.times import time_text
@@ -29,9 +31,7 @@ class TopicFacts:
     """A topic as it is now."""
 
     topic: Topic
-    records: int
-    bytes: int
-    last_at: int
+    amount: Amount
     partitions: tuple[tuple[Any, ...], ...]
     readers: tuple[Reader, ...]
 
@@ -44,25 +44,13 @@ def topic_facts(log: EmbeddedLog, name: str) -> TopicFacts:
     topic = log.topic(name)
     parts = [log.segments(name, number) for number in range(topic.partitions)]
     bounds = [log.bounds(name, number) for number in range(topic.partitions)]
-    rows = []
-    for number, (segments, bound) in enumerate(zip(parts, bounds, strict=True)):
-        full = [item for item in segments if item.records]
-        rows.append((
-            number,
-            bound.start,
-            bound.end,
-            f"{sum(item.records for item in segments):,}",
-            size_text(sum(item.size for item in segments)),
-            len(segments),
-            _moment(min(item.min_timestamp for item in full)) if full else None,
-            _moment(max(item.max_timestamp for item in full)) if full else None,
-        ))  # fmt: skip
-    everything = [item for segments in parts for item in segments]
+    rows = [
+        (number, bound.start, bound.end, *_amount_cells(amount_of(segments)))
+        for number, (segments, bound) in enumerate(zip(parts, bounds, strict=True))
+    ]
     return TopicFacts(
         topic,
-        sum(item.records for item in everything),
-        sum(item.size for item in everything),
-        max((item.max_timestamp for item in everything if item.records), default=0),
+        amount_of(item for segments in parts for item in segments),
         tuple(rows),
         tuple(_readers(log, name, [bound.end for bound in bounds])),
     )
@@ -81,6 +69,22 @@ def setting_rows(topic: Topic) -> list[tuple[str, str, str]]:
         (name, setting_text(value), "default" if value == defaults[name] else "set")
         for name, value in asdict(topic.config).items()
     ]
+
+
+def _amount_cells(amount: Amount) -> tuple[Any, ...]:
+    no_time = NOT_KNOWN if amount.records is None else None
+    return (
+        or_not_known(amount.records, count_of),
+        or_not_known(amount.size, size_text),
+        or_not_known(amount.segments),
+        no_time if amount.oldest is None else _moment(amount.oldest),
+        no_time if amount.newest is None else _moment(amount.newest),
+    )
+
+
+def count_of(number: int) -> str:
+    """Write a number whole, as pages do."""
+    return f"{number:,}"
 
 
 def _readers(log: EmbeddedLog, name: str, ends: list[int]) -> Iterator[Reader]:

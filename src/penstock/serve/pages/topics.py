@@ -9,11 +9,15 @@ from urllib.parse import quote
 from nicegui import ui
 
 from penstock.clock import SYSTEM_CLOCK
+from penstock.log.amount import amount_of
 from penstock.log.embedded.log import EmbeddedLog
+from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
 from penstock.serve.pages.job_words import NOTHING, ago_text
+from penstock.serve.pages.topic_facts import count_of
 from penstock.serve.platform import Platform
+from penstock.text.known import NOT_KNOWN, or_not_known
 from penstock.text.sizes import size_text
 from penstock.watch.graph import is_internal
 
@@ -31,7 +35,7 @@ _COLUMNS: Final[list[dict[str, object]]] = [
 ]  # fmt: skip
 _CELLS: Final = {
     "name": '<a :href="props.row.href" class="ps-strong">{{ props.row.name }}</a>',
-    "records": '<span class="ps-number">{{ props.row.records.toLocaleString("en") }}</span>',
+    "records": '<span class="ps-number">{{ props.row.count }}</span>',
     "size": '<span class="ps-number">{{ props.row.size }}</span>',
     "last": '<span class="ps-number">{{ props.row.last }}</span>',
 }
@@ -40,7 +44,7 @@ _CELLS: Final = {
 def register(platform: Platform) -> None:
     """Declare the page."""
 
-    @ui.page("/topics")
+    @declared("/topics")
     async def topics_page(search: str = "") -> None:
         with frame("Topics", about="Named feeds of records, kept in the log"):
             rows = await asyncio.to_thread(topic_rows, platform.log)
@@ -55,18 +59,22 @@ def topic_rows(log: EmbeddedLog) -> list[dict[str, Any]]:
 
 def _row(log: EmbeddedLog, name: str, now: int) -> dict[str, Any]:
     topic = log.topic(name)
-    segments = [item for part in range(topic.partitions) for item in log.segments(name, part)]
-    size = sum(item.size for item in segments)
-    last = max((item.max_timestamp for item in segments if item.records), default=0)
+    amount = amount_of(
+        item for part in range(topic.partitions) for item in log.segments(name, part)
+    )
+    last = NOT_KNOWN if amount.records is None else NOTHING
+    if amount.newest is not None:
+        last = f"{ago_text(now - amount.newest)} ago"
     return {
         "name": name,
         "href": f"/topics/{quote(name, safe='')}",
         "partitions": topic.partitions,
-        "records": sum(item.records for item in segments),
-        "bytes": size,
-        "size": size_text(size),
-        "at": last,
-        "last": f"{ago_text(now - last)} ago" if last else NOTHING,
+        "records": amount.records,
+        "count": or_not_known(amount.records, count_of),
+        "bytes": amount.size,
+        "size": or_not_known(amount.size, size_text),
+        "at": amount.newest or 0,
+        "last": last,
         "kind": "bytes" if topic.schema is None else f"{len(topic.schema)} columns",
         "internal": is_internal(name),
     }
