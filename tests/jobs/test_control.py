@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.config import load_settings
 from penstock.errors import JobError
 from penstock.jobs import control
 from penstock.jobs.definitions import definition_store
@@ -18,6 +19,7 @@ from penstock.log.open import open_log
 from penstock.log.record import TopicPartition
 from tests.jobs.defined import a_program
 from tests.jobs.records import JOB
+from tests.kafka.cluster import Brokers
 
 
 def a_job(home: Path, submission: Submission | None = None) -> None:
@@ -121,6 +123,22 @@ def test_the_consumer_group_of_a_removed_job_goes_with_it(tmp_path: Path) -> Non
             log.commit(group, {TopicPartition("views", 0): 0})
         control.remove(tmp_path, "shop")
         assert log.groups() == ("others",)
+
+
+def test_the_group_of_a_removed_job_goes_from_kafka_too(
+    kafka: Brokers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PENSTOCK_LOG", f"kafka://{kafka.address}")
+    home, topic = load_settings().home, kafka.topic()
+    name = f"shop-{topic}"
+    submit(home, a_program(name), Submission(wish="stopped"))
+    with open_log(home) as log:
+        log.commit(name, {TopicPartition(topic, 0): 0})
+        assert name in log.groups()
+        control.remove(home, name)
+        assert name not in log.groups()
+    assert not (home / "log").exists()
 
 
 def test_the_state_of_a_removed_job_can_be_kept(tmp_path: Path) -> None:

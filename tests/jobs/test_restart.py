@@ -34,6 +34,17 @@ def test_a_calm_time_lets_it_count_anew() -> None:
     assert pauses(restarts, 5) == [2, 4, 6, 6, None]
 
 
+def test_a_log_that_does_not_answer_is_waited_for_without_an_end() -> None:
+    restarts = Restarts(POLICY)
+    away = Cause("KAFKA_UNREACHABLE", "[KAFKA_UNREACHABLE] listing topics failed")
+    verdicts = [restarts.failed(away, AT_ONCE) for _ in range(20)]
+    found = [verdict.pause.total_seconds() for verdict in verdicts if verdict.pause]
+    assert found == [1, 2, 4, *[6] * 17]
+    assert verdicts[-1].why == "it is started again in 6 s, until the log answers"
+    assert pauses(restarts, 6) == [1, 2, 4, 6, 6, None]
+    assert Restarts(Restart(tries=0)).failed(away, AT_ONCE).pause is None
+
+
 def test_a_permanent_failure_is_not_tried_again() -> None:
     verdict = Restarts(POLICY).failed(Cause("CHECKPOINT_PROGRAM", "another one"), AT_ONCE)
     assert (verdict.pause, verdict.why) == (None, "it would fail again in the same way")

@@ -23,6 +23,7 @@ from penstock.jobs.named import belongs
 from penstock.jobs.quiet import quiet, runs_on
 from penstock.jobs.stop import Mode, ask_to_stop
 from penstock.jobs.store import job_store
+from penstock.log.kafka.home import is_elsewhere
 from penstock.log.open import open_log
 from penstock.spark.batch_log import NEEDED, BatchLog, batch_topic
 
@@ -106,17 +107,21 @@ def remove(home: Path, name: str, *, keep_state: bool = False, seconds: float = 
 
 def _forget_lag(home: Path, name: str) -> None:
     """Remove the consumer group that showed how far a job was; one that others use stays."""
-    if (home / "log").exists():
+    if _has_log(home):
         with contextlib.suppress(PenstockError), open_log(home) as log:
             log.delete_group(name)
 
 
 def _forget_batches(home: Path, name: str, checkpoint: Path) -> None:
     """Remove what a job that recovers from the log alone has noted there."""
-    if (home / "log").exists():
+    if _has_log(home):
         with contextlib.suppress(PenstockError), open_log(home) as log:
             BatchLog(log, batch_topic(name, checkpoint.name)).remove()
             log.delete_group(f"{name}{NEEDED}")
+
+
+def _has_log(home: Path) -> bool:
+    return is_elsewhere(home) or (home / "log").exists()
 
 
 def _places(home: Path, name: str, checkpoint: Path) -> Iterator[Path]:
