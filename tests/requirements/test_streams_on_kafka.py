@@ -7,14 +7,18 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+import penstock as ps
+import penstock.streams as ks
 from tests.eventually import eventually
 from tests.kafka.cluster import Brokers
 from tests.kafka.tools import CONSUMER, GROUPS, PRODUCER, tool
+from tests.requirements.homes import records
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -107,6 +111,12 @@ def committed(kafka: Brokers, topic: str) -> Mapping[str, Sequence[tuple[int, in
     return found
 
 
+def has(kafka: Brokers, topic: str, key: str, value: int) -> bool:
+    """Whether the last that was written of a key is a value."""
+    found = committed(kafka, topic).get(key, ())
+    return len(found) > 0 and found[-1][1] == value
+
+
 def test_e15_a_plain_script_counts_words_of_a_broker_without_spark(
     kafka: Brokers, project: Path
 ) -> None:
@@ -160,3 +170,27 @@ def test_e16_two_processes_share_the_partitions_and_one_takes_over_from_a_killed
     assert found == {
         key: [(found[key][0][0], count) for count in range(1, 31)] for key in set(keys)
     }
+
+
+def test_e20_a_record_gives_its_result_before_the_next_is_there_and_late_ones_are_told(
+    kafka: Brokers, project: Path
+) -> None:
+    source = kafka.topic()
+    target = f"{source}-views"
+    builder = ks.KStreamBuilder()
+    views = builder.stream(source).count_by_key("V", window=ps.tumbling("1 minute"), grace="30s")
+    views.to_stream().map(lambda at, count: (f"{at.start // 1000}", count)).to(
+        ks.Serdes.string(), ks.Serdes.long(), target
+    )
+    producer = Producer({"bootstrap.servers": kafka.address})
+    given = {5: ("0", 1), 65: ("60", 1), 50: ("0", 2), 95: ("60", 2)}
+    with ks.KafkaStreams(builder, {"application.id": target, "max.poll.records": 1}):
+        for at, (window, count) in given.items():
+            producer.produce(source, b"x", "a", timestamp=1000 * at)
+            assert producer.flush(30) == 0
+            eventually(partial(has, kafka, target, window, count))
+        producer.produce(source, b"x", "a", timestamp=40_000)
+        assert producer.flush(30) == 0
+        eventually(lambda: len(records(project / ".penstock", f"{target}.late")) == 1)
+    assert records(project / ".penstock", f"{target}.late")[0]["time"] == 40_000
+    assert committed(kafka, target) == {"0": [(0, 1), (0, 2)], "60": [(0, 1), (0, 2)]}
