@@ -120,6 +120,8 @@ def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
+    # At its end Python looks at everything once more, as libraries expect that count what is left.
+    gc.unfreeze()
     if not hasattr(config, "workerinput"):
         end_run()
     reporter = config.pluginmanager.get_plugin("terminalreporter")
