@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.errors import LogError, OffsetError, RecordError, SchemaError, TopicError
+from penstock.errors import ConfigError, LogError, OffsetError, RecordError, SchemaError, TopicError
 from penstock.log.kafka import clients, writer
 from penstock.log.kafka.failures import coded
 from penstock.log.kafka.log import KafkaLog
@@ -82,6 +82,23 @@ def test_somebody_who_listens_and_says_nothing_is_told_within_the_time(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("door", ["topics", "read", "transaction"])
+def test_a_misspelt_property_is_named_as_a_setting(door: str) -> None:
+    place = kafka_place(
+        "kafka://127.0.0.1:1", {"securty.protocol": "SSL", "sasl.password": "quiet"}
+    )
+    log = KafkaLog(place)
+    with pytest.raises(ConfigError, match=r'KAFKA_SETTING.*"securty\.protocol"') as caught:
+        DOORS[door](log)
+    assert "quiet" not in str(caught.value)
+    log.close()
+
+
+def test_who_cannot_be_reached_is_named() -> None:
+    made = coded("listing topics", KafkaError(KafkaError._TRANSPORT), at="kafka://127.0.0.1:1")
+    assert made.fact.endswith("(kafka://127.0.0.1:1)")
+
+
 class TestOnABroker:
     @pytest.fixture
     def log(self, emptied_broker: EmptiedBroker) -> Iterator[KafkaLog]:

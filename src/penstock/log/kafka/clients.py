@@ -18,7 +18,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it says no 
     ClusterMetadata,
 )
 
-from penstock.log.kafka.failures import coded, error_of
+from penstock.log.kafka.failures import coded, error_of, refused_setting
 from penstock.log.kafka.properties import KafkaPlace
 
 PATIENCE = 30.0
@@ -82,6 +82,7 @@ _MORE_TELLING = {
 _VAGUE = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}  # noqa: SLF001
 
 Answer = TypeVar("Answer")
+Made = TypeVar("Made", AdminClient, Consumer, Producer)
 
 
 class _Heard:
@@ -118,16 +119,16 @@ class Clients:
         """The client that asks about topics, offsets and groups."""
         with self._guard:
             if not self._held:
-                self._held.append(AdminClient(self._settings({}, of="admin")))
+                self._held.append(_made(AdminClient, self._settings({}, of="admin")))
             return self._held[0]
 
     def producer(self, settings: Mapping[str, str]) -> Producer:
         """Make a producer."""
-        return Producer(self._settings(settings, of="producer"))
+        return _made(Producer, self._settings(settings, of="producer"))
 
     def consumer(self, settings: Mapping[str, str]) -> Consumer:
         """Make a consumer."""
-        return Consumer(self._settings(settings, of="consumer"))
+        return _made(Consumer, self._settings(settings, of="consumer"))
 
     @contextlib.contextmanager
     def errors(self, doing: str) -> Iterator[None]:
@@ -141,7 +142,7 @@ class Clients:
             heard = self._heard.last
             if error.code() in _VAGUE and heard is not None:
                 error = heard
-            raise coded(doing, error) from failure
+            raise coded(doing, error, at=self.place.address) from failure
         else:
             self._heard.last = None
 
@@ -170,6 +171,7 @@ class Clients:
                     failure = KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
                 except KafkaException as refusal:
                     failure = refusal
+                self.admin.poll(0)
                 if not self._passes(failure, once=once) or time.monotonic() + _PAUSE > deadline:
                     raise failure
                 self._renew(failure)
@@ -246,6 +248,17 @@ def _drop(held: list[AdminClient], process: int) -> None:
     """End clients where they were made: a fork has none of their threads, and would wait."""
     if os.getpid() == process:
         held.clear()
+
+
+def _made(kind: Callable[[dict[str, Any]], Made], settings: dict[str, Any]) -> Made:
+    try:
+        return kind(settings)
+    except KafkaException as failure:
+        error = error_of(failure)
+        refused = None if error is None else refused_setting(error)
+        if refused is None:
+            raise
+        raise refused from failure
 
 
 def _is_for_good(error: KafkaError) -> bool:

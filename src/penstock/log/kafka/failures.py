@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.errors import GroupError, LogError, RecordError, TopicError, TransactionError
+from penstock.errors import (
+    ConfigError,
+    GroupError,
+    LogError,
+    RecordError,
+    TopicError,
+    TransactionError,
+)
 
 _ABSENT = {
     # The client let go of a broker that went, and of what it was asked.
@@ -77,13 +84,25 @@ def error_of(failure: BaseException) -> KafkaError | None:
     return held if isinstance(held, KafkaError) else None
 
 
-def coded(doing: str, error: KafkaError) -> LogError:
-    """Give a failure of Kafka a code, a fact and a hint."""
+def refused_setting(error: KafkaError) -> ConfigError | None:
+    """What librdkafka says of properties that it does not know or understand; None else."""
+    if error.code() != KafkaError._INVALID_ARG:  # noqa: SLF001
+        return None
+    return ConfigError(
+        "KAFKA_SETTING",
+        f"the section [kafka] is refused by Kafka's client: {error.str()}",
+        hint="Write its properties as librdkafka's CONFIGURATION.md does; `penstock config show`"
+        " lists them.",
+    )
+
+
+def coded(doing: str, error: KafkaError, *, at: str = "") -> LogError:
+    """Give a failure of Kafka a code, a fact and a hint; `at` is the address of the cluster."""
     code, said = error.code(), f"{doing} failed: {error.str()}"
     if code in _ABSENT:
         return LogError(
             "KAFKA_UNREACHABLE",
-            said,
+            f"{said} ({at})" if at else said,
             hint="Check the address in the setting `log` and that a broker listens there"
             " (penstock doctor); with TLS or SASL, the section [kafka], too.",
         )
