@@ -195,10 +195,13 @@ class KafkaTransaction:
         producer = self._held().producer
         try:
             with self._by.clients.errors(self._doing("adding offsets to")):
-                _stubbornly(
-                    lambda left: producer.send_offsets_to_transaction(places, metadata, left),
-                    seconds=_COORDINATION,
-                )
+                try:
+                    _stubbornly(
+                        lambda left: producer.send_offsets_to_transaction(places, metadata, left),
+                        seconds=_COORDINATION,
+                    )
+                except KafkaException as failure:
+                    raise _first_reason(producer, failure) from failure
         except TransactionError as refusal:
             touched.fenced = refusal
         except PenstockError as refusal:
@@ -294,6 +297,19 @@ _UNDECIDED = {
 def _leaves_open(error: KafkaError) -> bool:
     """Whether an attempt to end a transaction may have succeeded although it failed."""
     return error.code() in _UNDECIDED or (error.fatal() and error.code() not in FENCED)
+
+
+def _first_reason(producer: Producer, failure: KafkaException) -> KafkaException:
+    """Say why a transaction failed: what comes after that only says that it has."""
+    error = error_of(failure)
+    if error is None or not error.txn_requires_abort():
+        return failure
+    try:
+        # Nothing can be committed any more; to try is the way to be told the reason.
+        producer.commit_transaction(PATIENCE)
+    except KafkaException as told:
+        return told
+    return failure
 
 
 def _reason(error: KafkaError) -> KafkaError:
