@@ -200,6 +200,21 @@ def test_e19_another_application_starts_from_the_beginning(tmp_path: Path) -> No
     assert changelog(tmp_path) == [("hello", 1), ("hello", 1)]
 
 
+@pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once"])
+def test_e19_an_application_does_not_begin_anew_where_its_memory_is_not(
+    tmp_path: Path, guarantee: str
+) -> None:
+    send(tmp_path, ["hello"])
+    how = {"processing.guarantee": guarantee}
+    run_until(word_count(tmp_path, **how), tmp_path, 1)
+    elsewhere = word_count(tmp_path, **how, **{"state.dir": tmp_path / "elsewhere"})
+    elsewhere.start()
+    eventually(lambda: elsewhere.state == "failed")
+    with pytest.raises(PenstockError, match="SNAPSHOT_LOST"):
+        elsewhere.close()
+    assert changelog(tmp_path) == [("hello", 1)]
+
+
 def test_e20_a_record_gives_its_result_in_milliseconds(tmp_path: Path) -> None:
     send(tmp_path, ["warm up"])
     waits = []

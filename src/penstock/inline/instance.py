@@ -16,8 +16,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from penstock.errors import GroupError
+from penstock.errors import GroupError, StateError
 from penstock.inline.groundwork import lay_ground, leading_topics
+from penstock.inline.local_store import LocalStore
 from penstock.inline.run import InlineOptions
 from penstock.inline.task import Task, TaskName
 from penstock.log.attendance import Attendance
@@ -99,7 +100,7 @@ class Instance:
         try:
             while not self._stopping.is_set() and self._failure is None:
                 attendance.news.wait(_ROUND)
-                self._attend(attendance)
+                self._attend(attendance, log)
                 self._notice_failures()
         except BaseException as error:  # noqa: BLE001  # told to who closes the instance
             self._failure = self._failure or error
@@ -109,14 +110,16 @@ class Instance:
             log.close()
             self.condition = "closed" if self._failure is None else "failed"
 
-    def _attend(self, attendance: Attendance) -> None:
+    def _attend(self, attendance: Attendance, log: Log) -> None:
         try:
             change = attendance.attend()
             if change is not None and change.revoked:
                 self._end(change.revoked)
                 attendance.seat.release(change.revoked)
             owned = attendance.seat.owned
-            self._begin(sorted(owned - self._tasks.keys()), attendance)
+            new = sorted(owned - self._tasks.keys())
+            self._require_memory(new, log)
+            self._begin(new, attendance)
             self.condition = "running" if owned <= self._tasks.keys() else "rebalancing"
         except GroupError as refusal:
             if refusal.code != _FENCED:
@@ -125,12 +128,31 @@ class Instance:
             self._end(list(self._tasks))
             attendance.rejoin()
 
+    def _require_memory(self, places: Sequence[TopicPartition], log: Log) -> None:
+        """Refuse what others have begun and remember elsewhere: all of it would count twice."""
+        options = self._application.options
+        if not places or options.state != "local" or options.guarantee == "exactly-once":
+            return  # where results come once, the note of their transaction tells
+        group = log.committed(self._application.name)
+        for place in places:
+            if group.get(place, 0) and LocalStore(self._place_of(place)[1]).current() is None:
+                raise StateError(
+                    "SNAPSHOT_LOST",
+                    f'application "{self._application.name}" is at offset {group[place]} of'
+                    f' "{place}", and "{self._folder}" does not have what it remembers',
+                    hint="All its instances need the same home and state.dir; to begin anew, delete"
+                    f" its group: penstock groups delete {self._application.name}.",
+                )
+
+    def _place_of(self, place: TopicPartition) -> tuple[TaskName, Path]:
+        """Give the task of a partition, and its folder."""
+        name = TaskName(self._leading[place.topic], place.partition)
+        return name, self._folder / f"{self._application.name}-{name}"
+
     def _begin(self, places: Iterable[TopicPartition], attendance: Attendance) -> None:
         for place in places:
-            part = self._leading[place.topic]
-            name = TaskName(part, place.partition)
-            folder = self._folder / f"{self._application.name}-{name}"
-            physical, options = self._application.parts[part], self._application.options
+            name, folder = self._place_of(place)
+            physical, options = self._application.parts[name.part], self._application.options
             task = Task(name, physical, self._home, folder, options)
 
             def stored(offsets: Mapping[TopicPartition, int], at: TopicPartition = place) -> None:
