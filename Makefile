@@ -4,6 +4,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 CODE := $(wildcard src tests examples bench docs)
+WORKERS := 2
 UNIT := --fast -m "not (spark or kill or slow or soak)"
 
 # Spark's workers must be this Python: one without pyarrow only says "failed to connect back".
@@ -44,12 +45,12 @@ lint: $(READY)
 	$(VENV)/bin/lint-imports
 
 unit: $(READY)
-	$(PYTHON) -m pytest -q -n 2 $(UNIT)
+	$(PYTHON) -m pytest -q -n $(WORKERS) $(UNIT)
 
 check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 
-test: lint ## everything but the soak
-	$(PYTHON) -m pytest -n 2 --dist worksteal -m "not soak"
+test: lint ## everything but the soak; WORKERS=3 where cores wait
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -m "not soak"
 
 failed: $(READY) ## the tests that failed in the last run, one after the other
 	$(PYTHON) -m pytest --last-failed --last-failed-no-failures none -m "not soak"
