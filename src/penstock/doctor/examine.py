@@ -10,6 +10,7 @@ from penstock.config import Settings
 from penstock.doctor.cluster import check_cluster
 from penstock.doctor.home import check_disk, check_locks, check_write_access
 from penstock.doctor.kafka import check_kafka
+from penstock.doctor.log import check_log
 from penstock.doctor.machine import check_memory, check_variables
 from penstock.doctor.realtime import check_realtime
 from penstock.doctor.runtime import check_java, check_packages, check_python, check_spark
@@ -39,6 +40,7 @@ CHECKS: dict[str, Check] = {
     "disk": check_disk,
     "write access": check_write_access,
     "locks": check_locks,
+    "log": check_log,
     "cluster": check_cluster,
     "kafka": check_kafka,
     "real-time": check_realtime,

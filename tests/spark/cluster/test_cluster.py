@@ -53,9 +53,10 @@ def test_masters_have_addresses_but_for_those_that_spark_finds_itself() -> None:
     assert addresses_of("yarn") == []
 
 
-def test_an_address_without_a_port_is_refused() -> None:
+@pytest.mark.parametrize("master", ["spark://host", "sprk://host:7077", "host:7077", "Yarn", ""])
+def test_what_is_no_address_of_a_cluster_is_refused(master: str) -> None:
     with pytest.raises(SetupError, match="CLUSTER_ADDRESS"):
-        addresses_of("spark://host")
+        addresses_of(master)
 
 
 def test_a_master_that_does_not_answer_is_told_at_once() -> None:

@@ -10,6 +10,7 @@ from penstock.errors import SetupError
 
 _SECONDS = 5.0
 _LOCAL = re.compile(r"local(\[.*\])?")
+_FOUND_BY_SPARK = re.compile(r"yarn|local-cluster\[.*\]")
 _HTTPS, _HTTP = 443, 80
 
 
@@ -28,7 +29,9 @@ def addresses_of(master: str) -> list[tuple[str, int]]:
         whole = urlsplit(address if "://" in address else f"https://{address}")
         port = whole.port or (_HTTP if whole.scheme == "http" else _HTTPS)
         return [(whole.hostname or "", port)]
-    return []
+    if is_local(master) or _FOUND_BY_SPARK.fullmatch(master):
+        return []
+    raise _no_address(master, "it begins as none does")
 
 
 def require_reachable(master: str, seconds: float = _SECONDS) -> None:
@@ -66,9 +69,14 @@ def own_address(master: str) -> str:
 def _split(place: str, master: str) -> tuple[str, int]:
     host, _, port = place.rpartition(":")
     if not host or not port.isdigit():
-        raise SetupError(
-            "CLUSTER_ADDRESS",
-            f'"{master}" is no address of a cluster: "{place}" has no host and port',
-            hint='Give spark.master as "spark://HOST:7077", "k8s://https://HOST:443" or "yarn".',
-        )
+        raise _no_address(master, f'"{place}" has no host and port')
     return host, int(port)
+
+
+def _no_address(master: str, why: str) -> SetupError:
+    return SetupError(
+        "CLUSTER_ADDRESS",
+        f'"{master}" is no address of a cluster: {why}',
+        hint='Give spark.master as "spark://HOST:7077", "k8s://https://HOST:443" or "yarn"; this'
+        ' machine is "local[*]".',
+    )
