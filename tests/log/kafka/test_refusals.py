@@ -42,6 +42,9 @@ DOORS: dict[str, Callable[[Log], object]] = {
     ("error", "code"),
     [
         (KafkaError._ALL_BROKERS_DOWN, "KAFKA_UNREACHABLE"),
+        (KafkaError._DESTROY_BROKER, "KAFKA_UNREACHABLE"),
+        (KafkaError._NOENT, "KAFKA_TIMEOUT"),
+        (KafkaError.LEADER_NOT_AVAILABLE, "KAFKA_TIMEOUT"),
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, "KAFKA_DENIED"),
         (KafkaError._AUTHENTICATION, "KAFKA_DENIED"),
         (KafkaError.COORDINATOR_NOT_AVAILABLE, "KAFKA_TIMEOUT"),

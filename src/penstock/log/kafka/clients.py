@@ -67,6 +67,8 @@ _UNHEARD = {
     KafkaError._TRANSPORT,  # noqa: SLF001
     KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
     KafkaError._WAIT_COORD,  # noqa: SLF001
+    # Another thread has changed the client.
+    KafkaError._DESTROY,  # noqa: SLF001
     KafkaError._DESTROY_BROKER,  # noqa: SLF001
     KafkaError._NODE_UPDATE,  # noqa: SLF001
     KafkaError._WAIT_CACHE,  # noqa: SLF001

@@ -19,6 +19,7 @@ from penstock.errors import (
 _ABSENT = {
     # The client let go of a broker that went, and of what it was asked.
     KafkaError._DESTROY_BROKER,  # noqa: SLF001  # how librdkafka names its own errors
+    KafkaError._DESTROY,  # noqa: SLF001
     KafkaError._TRANSPORT,  # noqa: SLF001
     KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
     KafkaError._RESOLVE,  # noqa: SLF001
