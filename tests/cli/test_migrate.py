@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+from socket import socket
+
 import pytest
 
 from penstock.config import load_settings
@@ -17,6 +20,24 @@ from tests.kafka.emptied import EmptiedBroker
 def test_a_move_without_a_cluster_is_refused(cli: Cli) -> None:
     ran = cli("migrate", "--to", "elsewhere")
     assert (ran.code, "MIGRATE_TARGET" in ran.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_dry_run_tells_what_stands_in_the_way_at_the_cluster(
+    cli: Cli, emptied_broker: EmptiedBroker
+) -> None:
+    with open_home(load_settings().home) as log:
+        fill(log)
+    with open_log(emptied_broker.bind(Path("elsewhere"))) as there:
+        there.create_topic("clicks", partitions=7)
+        before = there.topics()
+        refused = cli("migrate", "--to", emptied_broker.address, "--dry-run")
+        assert "MIRROR_PARTITIONS" in refused.err
+        assert there.topics() == before
+    with socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"kafka://127.0.0.1:{nobody.getsockname()[1]}"
+        assert "KAFKA_UNREACHABLE" in cli("migrate", "--to", address, "--dry-run").err
 
 
 @pytest.mark.slow

@@ -62,12 +62,14 @@ def migrate(
     if not json:
         _write(plan)
     done: tuple[Copied, ...] = ()
-    if not dry_run:
-        counter = Counter("records of a topic copied")
-        with open_log(target) as log:
+    with open_log(target) as log:
+        move.check(log)
+        if not dry_run:
+            counter = Counter("records of a topic copied")
             done = move.run(log, tell=lambda copied: counter.show(copied.records))
-        counter.clear()
-        talk(f"{counted(sum(item.records for item in done), 'record')} copied; the log is {target}")
+            counter.clear()
+            copied = counted(sum(item.records for item in done), "record")
+            talk(f"{copied} copied; the log is {target}")
     if json:
         write_json({**asdict(plan), "copied": [asdict(item) for item in done]})
 

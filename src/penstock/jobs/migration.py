@@ -20,7 +20,7 @@ from penstock.jobs.quiet import quiet_checkpoint
 from penstock.jobs.store import job_store
 from penstock.log.embedded.home import open_home
 from penstock.log.kafka.home import bind_home, is_elsewhere
-from penstock.log.mirror import Route
+from penstock.log.mirror import Route, fitting_target
 from penstock.log.mirroring import Copied, copy_topics
 from penstock.log.offset_map import KeptMap, OffsetMap
 from penstock.log.port import Log
@@ -75,6 +75,12 @@ class Migration:
         file = settings_file(self.directory)
         jobs = tuple(str(place) for place in places)
         return MigrationPlan(str(self.home), self.target, topics, groups, jobs, str(file))
+
+    def check(self, target: Log) -> None:
+        """Ask the cluster whether it takes the topics: what stands in the way is refused."""
+        with open_home(self.home) as source:
+            for name in source.topics():
+                fitting_target(Route(source, target, name), source.topic(name))
 
     def run(self, target: Log, *, tell: Callable[[Copied], None]) -> tuple[Copied, ...]:
         """Move everything, and let the settings name the new log at the end."""

@@ -175,11 +175,19 @@ def opened_mirror(route: Route, *, witness: Witness | None = None) -> Iterator[T
 
 
 def _target(route: Route, source: Topic) -> Topic:
+    return fitting_target(route, source) or route.target.create_topic(
+        route.target_topic,
+        partitions=source.partitions,
+        schema=source.schema,
+        config=source.config,
+    )
+
+
+def fitting_target(route: Route, source: Topic) -> Topic | None:
+    """Give the target's topic, none where it is to be made; one that is another is refused."""
     name = route.target_topic
     if name not in route.target.topics():
-        return route.target.create_topic(
-            name, partitions=source.partitions, schema=source.schema, config=source.config
-        )
+        return None
     target = route.target.topic(name)
     if target.topic_id == source.topic_id:
         raise TopicError(
