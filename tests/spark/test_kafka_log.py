@@ -104,10 +104,10 @@ def test_sparks_own_format_reads_the_brokers_address(
 
 @pytest.mark.kill
 @pytest.mark.timeout(300)
-def test_a_program_killed_twice_gives_what_an_unkilled_one_does_on_the_embedded_log(
+def test_a_program_killed_three_times_gives_what_an_unkilled_one_does_on_the_embedded_log(
     emptied_broker: EmptiedBroker, tmp_path: Path
 ) -> None:
-    kill_and_compare(emptied_broker, tmp_path, kills=2)
+    kill_and_compare(emptied_broker, tmp_path, kills=3)
 
 
 @pytest.mark.kill

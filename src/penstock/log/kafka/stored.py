@@ -64,8 +64,12 @@ class StoredOffsets:
             asker = asker or self._asker(group, stable=stable)
             try:
                 answer.set_result(asker.committed(places, ATTEMPT) if places else [])
-            finally:
-                self._keep((group, stable), asker)
+            except KafkaException:
+                # It may wait for a coordinator that is gone: the next one asks who it is now. To
+                # close it may take as long.
+                threading.Thread(target=asker.close, daemon=True).start()
+                raise
+            self._keep((group, stable), asker)
         except KafkaException as failure:
             answer.set_exception(failure)
         return answer

@@ -18,6 +18,7 @@ from confluent_kafka import TopicPartition as KafkaPartition
 from penstock.errors import PenstockError, RecordError, TransactionError
 from penstock.log.kafka.clients import PATIENCE, Clients
 from penstock.log.kafka.failures import FENCED, REFUSED_RECORD, coded, error_of
+from penstock.log.kafka.given_time import in_time
 from penstock.log.kafka.groups import NOTE_PLACE, Groups, note_group
 from penstock.log.kafka.offsets import Offsets
 from penstock.log.kafka.writer import SETTINGS, Sendable, Sent, send, settle
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 _LONGEST_NOTE = 4000
 _PAUSE = 0.1
 _MOMENT = 0.5
-# A producer that waits for a group's coordinator which left the cluster waits for ever: who takes
-# the id anew finds the next one.
+# A producer that waits for a group's coordinator which left the cluster, or stands still, waits
+# for ever, whatever time it was given: who takes the id anew finds the next one.
 _COORDINATION = 15.0
 _LIFETIME = "300000"
 
@@ -150,7 +151,13 @@ class KafkaTransaction:
         """Make everything vanish."""
         touched = self._require_open()
         holder = self._held()
-        self._decide(holder.producer.abort_transaction)
+        try:
+            self._decide(holder.producer.abort_transaction)
+        except TransactionError as refusal:
+            if refusal.code != "TRANSACTION_UNDECIDED":
+                raise
+            # It was never to be committed: what is left of it ends when the id is taken anew.
+            return
         self._open = None
         self._await_visible(touched)
 
@@ -196,9 +203,14 @@ class KafkaTransaction:
         try:
             with self._by.clients.errors(self._doing("adding offsets to")):
                 try:
-                    _stubbornly(
-                        lambda left: producer.send_offsets_to_transaction(places, metadata, left),
-                        seconds=_COORDINATION,
+                    in_time(
+                        lambda: _stubbornly(
+                            lambda left: producer.send_offsets_to_transaction(
+                                places, metadata, left
+                            ),
+                            seconds=_COORDINATION,
+                        ),
+                        seconds=_COORDINATION + _MOMENT,
                     )
                 except KafkaException as failure:
                     raise _first_reason(producer, failure) from failure
