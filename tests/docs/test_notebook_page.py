@@ -13,7 +13,7 @@ from tests.docs.pages import DOCS
 from tests.docs.reader import BLOCK, prompted
 from tests.notebook.kernel import kernel
 
-SHOWN = ("", "ann", "home", "home", "home")
+SHOWN = ("", "ann", "home", "home", "agg-1")
 """What each cell of the page shows at last; below them are commands for a terminal."""
 
 

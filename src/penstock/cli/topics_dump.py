@@ -20,6 +20,7 @@ from penstock.text.times import time_text
 
 if TYPE_CHECKING:
     from penstock.log.embedded.log import EmbeddedLog
+    from penstock.log.embedded.reader import PartitionReader
     from penstock.log.embedded.segment import StoredFrame
     from penstock.log.port import SegmentInfo
     from penstock.log.record import Record
@@ -89,16 +90,18 @@ class _Dump:
         bounds = self._log.bounds(self._topic.name, number, "uncommitted")
         self.write("partition", partition=number, start=bounds.start, end=bounds.end)
         segments = self._log.segments(self._topic.name, number)
+        reader = self._log.partition(self._topic.name, number).reader if segments else None
         first = max(start, bounds.start)
         if first >= bounds.end:
             return
-        if segments:
-            self._write_segments(number, segments, first)
-        else:
+        if reader is None:
             self._write_records(self._read(number, first, bounds.end))
+        else:
+            self._write_segments(number, reader, segments, first)
 
-    def _write_segments(self, number: int, segments: list[SegmentInfo], first: int) -> None:
-        reader = self._log.partition(self._topic.name, number).reader
+    def _write_segments(
+        self, number: int, reader: PartitionReader, segments: list[SegmentInfo], first: int
+    ) -> None:
         shown: SegmentInfo | None = None
         for stored in reader.frames(reader.view(), first):
             if stored.frame.last_offset < first:

@@ -112,6 +112,8 @@ class TestOnABroker:
         log.create_topic("clicks")
         log.append("clicks", 0, rows_of_bytes([b"x"]))
         log._clients.admin.delete_topics(["clicks"])["clicks"].result()
+        # The controller has decided it; the broker hears of it a moment later.
+        log._catalog._until("clicks", lambda found: found is None)
         with pytest.raises(TopicError, match="TOPIC_MISSING"):
             log.append("clicks", 0, rows_of_bytes([b"y"]))
         with pytest.raises(TopicError, match="TOPIC_MISSING"):

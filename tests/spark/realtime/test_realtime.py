@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.cimpl import NewTopic
 
 from bench.connector import connector_jars
 from tests.kafka.cluster import Brokers
@@ -47,10 +46,6 @@ servers = "{kafka.address}"
 @pytest.mark.timeout(240)
 def test_three_programs_give_what_they_give_elsewhere(project: Path, kafka: Brokers) -> None:
     topic = kafka.topic()
-    new = [NewTopic(f"{topic}-{kind}", 1, -1) for kind in KINDS]
-    admin = kafka.admin()
-    for made in admin.create_topics(new).values():
-        made.result(PATIENCE)
     given = [
         {"user": f"u{n % 5}", "n": n % 60, "sent": n, "at": START + 100 * n} for n in range(100)
     ]
@@ -138,3 +133,20 @@ def read(kafka: Brokers, topic: str, want: list[dict[str, Any]]) -> list[dict[st
             found.append(json.loads(value))
     consumer.close()
     return sorted(found, key=lambda row: row["sent"])
+
+
+def test_a_topic_that_is_not_there_is_missed_before_anything_starts(
+    project: Path, kafka: Brokers
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.spark.realtime.job", "no-such-topic"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(project)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=4 * PATIENCE,
+    )
+    assert "TOPIC_MISSING" in ran.stderr
+    assert kafka.partitions("no-such-topic-stateless") == []

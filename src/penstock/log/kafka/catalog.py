@@ -39,6 +39,8 @@ from penstock.log.topic_refusals import (
 _INTERNAL = "__"
 # How long an answer is believed: what other processes do to topics is seen as late as that.
 _FRESH = 1.0
+_SPREAD = 5.0
+"""How many seconds brokers may take to go by what the controller has decided."""
 _PAUSE = 0.02
 
 
@@ -95,10 +97,11 @@ class Catalog:
         return made
 
     def configure(self, topic: Topic) -> None:
-        """Replace a topic's settings."""
+        """Replace a topic's settings; returns when brokers go by them."""
+        wanted = kafka_settings(topic.config)
         entries = [
             ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
-            for key, value in kafka_settings(topic.config).items()
+            for key, value in wanted.items()
         ]
         resource = ConfigResource(ResourceType.TOPIC, topic.name, incremental_configs=entries)
         self._ask(
@@ -109,6 +112,11 @@ class Catalog:
         )
         self.ensure_documents()
         self._documents.write(topic)
+        deadline = time.monotonic() + _SPREAD
+        while not wanted.items() <= self._told(topic.name).items():
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_PAUSE)
         self.forget(topic.name)
 
     def delete(self, name: str) -> Topic:
@@ -165,6 +173,12 @@ class Catalog:
     def _topic(self, name: str, found: TopicDescription) -> Topic:
         topic_id = str(found.topic_id)
         kept = self._documents.of(name, topic_id, documents_id=self._id_of(DOCUMENTS))
+        base = Topic(name, 0) if kept is None else kept
+        config = topic_config(self._told(name), None if kept is None else kept.config)
+        return replace(base, partitions=len(found.partitions), config=config, topic_id=topic_id)
+
+    def _told(self, name: str) -> dict[str, str]:
+        """Give the settings of a topic as a broker has them."""
         resource = ConfigResource(ResourceType.TOPIC, name)
         entries = self._ask(
             f'describing topic "{name}"',
@@ -172,10 +186,7 @@ class Catalog:
                 resource
             ],
         )
-        told = {key: entry.value for key, entry in entries.items() if entry.value is not None}
-        base = Topic(name, 0) if kept is None else kept
-        config = topic_config(told, None if kept is None else kept.config)
-        return replace(base, partitions=len(found.partitions), config=config, topic_id=topic_id)
+        return {key: entry.value for key, entry in entries.items() if entry.value is not None}
 
     def _id_of(self, name: str) -> str:
         known = self._known.get(name)

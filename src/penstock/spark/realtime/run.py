@@ -25,6 +25,7 @@ from penstock.spark.failure import run_error
 from penstock.spark.query import ProgramQuery, Status, processes
 from penstock.spark.realtime.frame import frame_of, positions
 from penstock.spark.realtime.settings import RealtimeSettings, realtime_of, require_servers
+from penstock.spark.realtime.topics import require_topics
 
 _CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _NO_SLOT = "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT"
@@ -107,8 +108,10 @@ def start_realtime(
     """Start a program in real-time mode, or continue it; one that cannot be is refused."""
     program = direct(physical)
     _require_wishes(how, bounded=bounded)
-    found = realtime_of(load_settings())
+    settings = load_settings()
+    found = realtime_of(settings)
     options = _options(found)
+    require_topics(program, found, settings)
     spark = session()
     _require_connector(spark)
     own = spark.newSession()
