@@ -15,8 +15,12 @@ from pyspark.sql import DataFrame
 
 _FOLDER = "penstock.packets"
 """The property of the JVM that says where many packets are put; it is there with the classes."""
-_BY_CALL = 64 * 1024
-"""What py4j takes along as text; more is quicker in a file."""
+_BY_CALL = 4 * 1024
+"""What py4j takes along in one write, as text; more is quicker in a file.
+
+An answer that does not fit into its buffer of 8 KiB is sent in parts, and the last one waits until
+the first is acknowledged: 40 ms.
+"""
 _LENGTH = 4
 
 
