@@ -11,7 +11,7 @@ from penstock.clock import SYSTEM_CLOCK
 from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
-from penstock.serve.pages.job_words import NOTHING, ago_text, count_text
+from penstock.serve.pages.job_words import NOTHING, count_text
 from penstock.serve.pages.plain_table import plain_table
 from penstock.serve.pages.record_form import record_form
 from penstock.serve.pages.shown_flow import SharedFlow
@@ -21,12 +21,13 @@ from penstock.serve.pages.topic_facts import (
     TopicFacts,
     column_rows,
     count_of,
+    last_text,
     setting_rows,
     topic_facts,
 )
 from penstock.serve.pages.topic_records import TopicRecords
 from penstock.serve.platform import Platform
-from penstock.text.known import NOT_KNOWN, or_not_known
+from penstock.text.known import or_not_known
 from penstock.text.sizes import size_text
 
 _EVERY: Final = 3.0
@@ -77,9 +78,7 @@ def _build(platform: Platform, flow: SharedFlow, facts: TopicFacts, actions: ui.
 
 def _show(strip: StatStrip, facts: TopicFacts) -> None:
     amount = facts.amount
-    last = NOT_KNOWN if amount.records is None else NOTHING
-    if amount.newest is not None:
-        last = ago_text(SYSTEM_CLOCK.now() - amount.newest) + " ago"
+    last = last_text(amount, SYSTEM_CLOCK.now())
     lags = [reader.lag for reader in facts.readers]
     strip.show({
         "records": or_not_known(amount.records, count_of),

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.log.amount import Amount, amount_of
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.log.topic import Topic, TopicConfig
+from penstock.serve.pages.job_words import NOTHING, ago_text
 from penstock.text.known import NOT_KNOWN, or_not_known
 from penstock.text.schema_text import type_text
 from penstock.text.sizes import size_text
@@ -80,6 +81,13 @@ def _amount_cells(amount: Amount) -> tuple[Any, ...]:
         no_time if amount.oldest is None else _moment(amount.oldest),
         no_time if amount.newest is None else _moment(amount.newest),
     )
+
+
+def last_text(amount: Amount, now: int) -> str:
+    """Say how long ago the newest record came; that there is none, or that nobody tells."""
+    if amount.newest is not None:
+        return f"{ago_text(now - amount.newest)} ago"
+    return NOT_KNOWN if amount.records is None else NOTHING
 
 
 def count_of(number: int) -> str:

@@ -14,10 +14,9 @@ from penstock.log.embedded.log import EmbeddedLog
 from penstock.serve.pages.declared import declared
 from penstock.serve.pages.empty import empty
 from penstock.serve.pages.frame import frame
-from penstock.serve.pages.job_words import NOTHING, ago_text
-from penstock.serve.pages.topic_facts import count_of
+from penstock.serve.pages.topic_facts import count_of, last_text
 from penstock.serve.platform import Platform
-from penstock.text.known import NOT_KNOWN, or_not_known
+from penstock.text.known import or_not_known
 from penstock.text.sizes import size_text
 from penstock.watch.graph import is_internal
 
@@ -62,9 +61,6 @@ def _row(log: EmbeddedLog, name: str, now: int) -> dict[str, Any]:
     amount = amount_of(
         item for part in range(topic.partitions) for item in log.segments(name, part)
     )
-    last = NOT_KNOWN if amount.records is None else NOTHING
-    if amount.newest is not None:
-        last = f"{ago_text(now - amount.newest)} ago"
     return {
         "name": name,
         "href": f"/topics/{quote(name, safe='')}",
@@ -74,7 +70,7 @@ def _row(log: EmbeddedLog, name: str, now: int) -> dict[str, Any]:
         "bytes": amount.size,
         "size": or_not_known(amount.size, size_text),
         "at": amount.newest or 0,
-        "last": last,
+        "last": last_text(amount, now),
         "kind": "bytes" if topic.schema is None else f"{len(topic.schema)} columns",
         "internal": is_internal(name),
     }
