@@ -57,7 +57,9 @@ ENVIRONMENTS: Mapping[str, Environment] = {
         jars_left_out=("org.slf4j_", "com.google.code.findbugs_"),
     ),
     "pathway": Environment(packages=("pathway==0.33.0", "pyarrow==25.0.1")),
-    "bytewax": Environment(packages=("bytewax==0.21.1", "numpy==2.2.6", "pyarrow==21.0.0")),
+    "bytewax": Environment(
+        packages=("bytewax==0.21.1", "numpy==2.2.6", "orjson==3.13.0", "pyarrow==21.0.0"),
+    ),
     "quix": Environment(
         packages=("quixstreams==3.28.1", "pyarrow==21.0.0"),
         # It needs a broker: of Kafka, which runs as a child of the peer.

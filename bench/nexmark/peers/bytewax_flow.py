@@ -19,16 +19,13 @@ from bytewax.inputs import (  # type: ignore[import-not-found]  # of another Pyt
     FixedPartitionedSource,
     StatefulSourcePartition,
 )
-from bytewax.outputs import (  # type: ignore[import-not-found]  # of another Python
-    DynamicSink,
-    StatelessSinkPartition,
-)
 from bytewax.recovery import (  # type: ignore[import-not-found]  # of another Python
     RecoveryConfig,
     init_db_dir,
 )
 from bytewax.testing import cluster_main  # type: ignore[import-not-found]  # of another Python
 
+from bench.nexmark.peers.bytewax_results import Files, Part
 from bench.nexmark.peers.lines import Outcome
 
 WORKERS = 2
@@ -76,28 +73,6 @@ class _Files(FixedPartitionedSource):  # type: ignore[misc]  # of another Python
         return _FilesInTurn(mine, self.columns, self.batch, resume_state or 0)
 
 
-class _Counted(StatelessSinkPartition):  # type: ignore[misc]  # of another Python
-    """Counts rows and forgets them, unless they are to be kept."""
-
-    def __init__(self, outcome: Outcome, kept: list[Any] | None) -> None:
-        self._outcome, self._kept = outcome, kept
-
-    def write_batch(self, items: list[Any]) -> None:
-        # A row of its own where the query goes row by row, else a table.
-        self._outcome.saw(sum(getattr(item, "num_rows", 1) for item in items))
-        if self._kept is not None:
-            self._kept.extend(items)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sink(DynamicSink):  # type: ignore[misc]  # of another Python
-    outcome: Outcome
-    kept: list[Any] | None
-
-    def build(self, _step_id: str, _worker_index: int, _worker_count: int) -> _Counted:
-        return _Counted(self.outcome, self.kept)
-
-
 @dataclass(slots=True)
 class Flow:
     """A dataflow in the making, over the events of one folder."""
@@ -114,23 +89,22 @@ class Flow:
         return op.input(kind, self.dataflow, source)
 
 
-def run(flow: Flow, results: Stream, *, keep: bool) -> tuple[Outcome, list[Any]]:
-    """Run a dataflow to its end with recovery on; give what it took, and its rows if kept."""
-    kept: list[Any] = []
-    with tempfile.TemporaryDirectory(prefix="bytewax-") as folder:
-        init_db_dir(Path(folder), WORKERS)
+def run(flow: Flow, results: Stream, folder: Path, part: Part) -> Outcome:
+    """Run a dataflow to its end with recovery on, its results in a folder; say what it took."""
+    with tempfile.TemporaryDirectory(prefix="bytewax-") as store:
+        init_db_dir(Path(store), WORKERS)
         outcome = Outcome()
-        op.output("results", results, _Sink(outcome, kept if keep else None))
+        op.output("results", results, Files(folder, part, outcome))
         cluster_main(
             flow.dataflow,
             [],
             0,
             worker_count_per_proc=WORKERS,
             epoch_interval=_EPOCH,
-            recovery_config=RecoveryConfig(folder),
+            recovery_config=RecoveryConfig(store),
         )
         outcome.ended()
-    return outcome, kept
+    return outcome
 
 
 def step(name: str, stream: Stream, work: Step) -> Stream:

@@ -13,42 +13,49 @@ import bytewax.operators as op  # type: ignore[import-not-found]  # of another P
 import pyarrow as pa
 from bytewax.operators import windowing
 
+from bench.nexmark.peers.bytewax_each import EACH
 from bench.nexmark.peers.bytewax_flow import Flow, Stream, Table
+from bench.nexmark.peers.bytewax_sales import SALES
+from bench.nexmark.peers.bytewax_streams import (
+    BID,
+    PLAIN_BID,
+    Row,
+    day_of,
+    keyed,
+    minute_of,
+    rows_of,
+    values,
+)
 
-Row = dict[str, Any]
-
-_BID = "auction bidder price channel url date_time extra"
-_PLAIN_BID = "auction bidder price date_time extra"
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _WINDOW = timedelta(seconds=10)
 _SLIDE = timedelta(seconds=2)
-_AUCTION = "id item_name description initial_bid reserve date_time expires seller category extra"
 _COUNTS = tuple(
     f"{kind}_{who}"
     for who in ("bids", "bidders", "auctions")
     for kind in ("total", "rank1", "rank2", "rank3")
 )
 _TOP = 10
-_NO_SALE: tuple[Any, list[Row], Any] = (None, [], None)
 _CLOCK = windowing.EventClock(
     ts_getter=lambda row: datetime.fromtimestamp(row["date_time"] / 1000, UTC),
     wait_for_system_duration=timedelta(seconds=4),
+    # By default time also goes on with the system's clock, as is right for events that happen now:
+    # of events of the past, a pause in reading would make the next ones late.
+    now_getter=lambda: _START,
+    to_system_utc=lambda _: None,
 )
 
 
-def _each(columns: str, work: Callable[[Row], Iterable[Row]]) -> Callable[[Flow], Stream]:
-    """A query that looks at each bid alone."""
-    return lambda flow: op.flat_map("each", _rows(flow, "bid", columns), work)
-
-
 def _by_key(
-    columns: str, keys: tuple[str, ...], work: Callable[[Any, Row], tuple[Any, Iterable[Row]]]
+    columns: str,
+    key: Callable[[Row], str],
+    work: Callable[[Any, Row], tuple[Any, Iterable[Row]]],
 ) -> Callable[[Flow], Stream]:
     """A query that keeps a state for each key."""
 
     def build(flow: Flow) -> Stream:
-        keyed = _keyed("key", _rows(flow, "bid", columns), *keys)
-        return _values(op.stateful_flat_map("state", keyed, work))
+        bids = op.key_on("key", rows_of(flow, "bid", columns), key)
+        return values(op.stateful_flat_map("state", bids, work))
 
     return build
 
@@ -56,16 +63,16 @@ def _by_key(
 def _q3(flow: Flow) -> Stream:
     people = op.filter(
         "west",
-        _rows(flow, "person", "id name city state"),
+        rows_of(flow, "person", "id name city state"),
         lambda row: row["state"] in {"OR", "ID", "CA"},
     )
     items = op.filter(
         "category",
-        _rows(flow, "auction", "id seller category"),
+        rows_of(flow, "auction", "id seller category"),
         lambda row: row["category"] == 10,
     )
-    pairs = op.merge("sides", _keyed("people", people, "id"), _keyed("items", items, "seller"))
-    return _values(op.stateful_flat_map("join", pairs, _local_items))
+    pairs = op.merge("sides", keyed("people", people, "id"), keyed("items", items, "seller"))
+    return values(op.stateful_flat_map("join", pairs, _local_items))
 
 
 def _local_items(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401  # its own
@@ -78,38 +85,9 @@ def _local_items(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401
     return (person, []), [{**person, "id": row["id"]}]
 
 
-def _q4(flow: Flow) -> Stream:
-    auctions = _rows(flow, "auction", "id category date_time expires seller")
-    bids = _rows(flow, "bid", "auction price date_time")
-    pairs = op.merge("sides", _keyed("auctions", auctions, "id"), _keyed("offers", bids, "auction"))
-    changes = _values(op.stateful_flat_map("winners", pairs, _winner_change))
-    by_category = _keyed("category", changes, "category")
-    return op.map("rows", op.stateful_flat_map("average", by_category, _average), _second)
-
-
-def _winner_change(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401  # its own
-    auction, waiting, best = state or _NO_SALE
-    bids = waiting if "seller" in row else [row]
-    if "seller" in row:
-        auction = row
-    if auction is None:
-        return (None, [*waiting, row], None), []
-    times = range(auction["date_time"], auction["expires"] + 1)
-    prices = [bid["price"] for bid in bids if bid["date_time"] in times]
-    highest = max([*prices, *([best] if best is not None else [])], default=None)
-    change = {"category": auction["category"], "old": best, "new": highest}
-    return (auction, [], highest), [change] if highest != best else []
-
-
-def _average(state: tuple[int, int] | None, row: Row) -> tuple[tuple[int, int], list[Row]]:
-    total, count = state or (0, 0)
-    total, count = total + row["new"] - (row["old"] or 0), count + (row["old"] is None)
-    return (total, count), [{"id": row["category"], "final": total // count}]
-
-
 def _q5(flow: Flow) -> Stream:
     windower = windowing.SlidingWindower(length=_WINDOW, offset=_SLIDE, align_to=_START)
-    bids = _rows(flow, "bid", "auction date_time", in_order=True)
+    bids = rows_of(flow, "bid", "auction date_time", in_order=True)
     counts = windowing.count_window(
         "count", bids, _CLOCK, windower, lambda row: str(row["auction"])
     ).down
@@ -128,7 +106,7 @@ def _q5(flow: Flow) -> Stream:
             },
         ),
     )
-    return _values(op.stateful_flat_map("most", by_window, _hottest))
+    return values(op.stateful_flat_map("most", by_window, _hottest))
 
 
 def _hottest(most: int | None, row: Row) -> tuple[int, list[Row]]:
@@ -139,7 +117,7 @@ def _hottest(most: int | None, row: Row) -> tuple[int, list[Row]]:
 
 def _q7(flow: Flow) -> Stream:
     windower = windowing.TumblingWindower(length=_WINDOW, align_to=_START)
-    bids = op.key_on("all", _rows(flow, "bid", _PLAIN_BID, in_order=True), lambda _: "all")
+    bids = op.key_on("all", rows_of(flow, "bid", PLAIN_BID, in_order=True), lambda _: "all")
     found = windowing.fold_window("highest", bids, _CLOCK, windower, list, _highest, _merged)
     return op.flat_map("rows", found.down, lambda item: item[1][1])
 
@@ -157,10 +135,10 @@ def _merged(one: list[Row], other: list[Row]) -> list[Row]:
 
 
 def _q8(flow: Flow) -> Stream:
-    people = _rows(flow, "person", "id name date_time")
-    items = _rows(flow, "auction", "seller date_time")
-    pairs = op.merge("sides", _keyed("people", people, "id"), _keyed("items", items, "seller"))
-    return op.map("rows", op.stateful_flat_map("join", pairs, _new_users), _second)
+    people = rows_of(flow, "person", "id name date_time")
+    items = rows_of(flow, "auction", "seller date_time")
+    pairs = op.merge("sides", keyed("people", people, "id"), keyed("items", items, "seller"))
+    return values(op.stateful_flat_map("join", pairs, _new_users))
 
 
 def _new_users(state: dict[int, Row] | None, row: Row) -> tuple[dict[int, Row], list[Row]]:
@@ -177,7 +155,7 @@ def _new_users(state: dict[int, Row] | None, row: Row) -> tuple[dict[int, Row], 
 
 def _q11(flow: Flow) -> Stream:
     windower = windowing.SessionWindower(gap=_WINDOW)
-    bids = _keyed("key", _rows(flow, "bid", "bidder date_time", in_order=True), "bidder")
+    bids = keyed("key", rows_of(flow, "bid", "bidder date_time", in_order=True), "bidder")
     found = windowing.fold_window(
         "sessions", bids, _CLOCK, windower, lambda: None, _longer, _joined, ordered=False
     )
@@ -200,18 +178,47 @@ def _session(item: tuple[str, tuple[int, tuple[int, int, int]]]) -> Row:
     return {"bidder": int(item[0]), "bid_count": count, "starttime": first, "endtime": end}
 
 
+def _q12(flow: Flow) -> Stream:
+    windower = windowing.TumblingWindower(length=_WINDOW, align_to=_START)
+    bids = rows_of(flow, "bid", "bidder")
+    counts = windowing.count_window(
+        "count", bids, windowing.SystemClock(), windower, lambda row: str(row["bidder"])
+    ).down
+    return op.map("columns", counts, _of_the_clock)
+
+
+def _of_the_clock(item: tuple[str, tuple[int, int]]) -> Row:
+    bidder, (window, count) = item
+    start, length = window * 10_000, 10_000
+    return {
+        "bidder": int(bidder),
+        "bid_count": count,
+        "starttime": start,
+        "endtime": start + length,
+    }
+
+
 def _distinct(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401  # its own
-    """Count a bid, and its bidder and auction where they were not yet seen at that rank."""
-    seen: set[tuple[str, str, int]] = state[0] if state else set()
-    counts: Row = state[1] if state else {"day": _day(row), **dict.fromkeys(_COUNTS, 0)}
+    """Count a bid, and which bidders and auctions there were at its rank."""
+    counts: Row = state[0] if state else {"day": day_of(row), **dict.fromkeys(_COUNTS, 0)}
+    seen: dict[str, set[int]] = state[1] if state else {}
     for kind in ("total", f"rank{_rank(row['price'])}"):
         counts[f"{kind}_bids"] += 1
         for who in ("bidder", "auction"):
-            place = (kind, who, row[who])
-            if place not in seen:
-                seen.add(place)
-                counts[f"{kind}_{who}s"] += 1
-    return (seen, counts), [dict(counts)]
+            name = f"{kind}_{who}s"
+            # Sets of numbers, since each snapshot has to write them.
+            ids = seen.setdefault(name, set())
+            ids.add(row[who])
+            counts[name] = len(ids)
+    return (counts, seen), [dict(counts)]
+
+
+def _distinct_of_channel(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401  # its own
+    before, latest = state or (None, 0)
+    after, (counts,) = _distinct(before, row)
+    latest = max(latest, row["date_time"])
+    named = {"channel": row["channel"], "minute": minute_of(latest)}
+    return (after, latest), [{**named, **counts}]
 
 
 def _statistics(state: Row | None, row: Row) -> tuple[Row, list[Row]]:
@@ -228,7 +235,7 @@ def _statistics(state: Row | None, row: Row) -> tuple[Row, list[Row]]:
 def _no_statistics(row: Row) -> Row:
     counts = dict.fromkeys(("total_bids", "rank1_bids", "rank2_bids", "rank3_bids", "sum_price"), 0)
     prices = {"min_price": row["price"], "max_price": row["price"]}
-    return {"auction": row["auction"], "day": _day(row), **counts, **prices}
+    return {"auction": row["auction"], "day": day_of(row), **counts, **prices}
 
 
 def _last(time: int | None, row: Row) -> tuple[int, list[Row]]:
@@ -244,64 +251,8 @@ def _top(top: list[Row] | None, row: Row) -> tuple[list[Row], list[Row]]:
     return after, [{**bid, "rank_number": place + 1} for place, bid in enumerate(after)]
 
 
-def _q20(flow: Flow) -> Stream:
-    items = op.filter(
-        "category", _rows(flow, "auction", _AUCTION), lambda row: row["category"] == 10
-    )
-    bids = _keyed("offers", _rows(flow, "bid", _BID), "auction")
-    pairs = op.merge("sides", _keyed("items", items, "id"), bids)
-    return op.map("rows", op.stateful_flat_map("join", pairs, _expanded), _second)
-
-
-def _expanded(state: Any, row: Row) -> tuple[Any, list[Row]]:  # noqa: ANN401  # its own
-    auction, waiting = state or (None, [])
-    if "seller" in row:
-        return (row, []), [_pair(bid, row) for bid in waiting]
-    if auction is None:
-        return (None, [*waiting, row]), []
-    return (auction, []), [_pair(row, auction)]
-
-
-def _pair(bid: Row, auction: Row) -> Row:
-    times = {"bid_date_time": bid["date_time"], "auction_date_time": auction["date_time"]}
-    extras = {"bid_extra": bid["extra"], "auction_extra": auction["extra"]}
-    return {**auction, **bid, **times, **extras}
-
-
-def _day(row: Row) -> str:
-    return f"{datetime.fromtimestamp(row['date_time'] / 1000, UTC):%Y-%m-%d}"
-
-
 def _rank(price: int) -> int:
     return 1 + (price >= 10_000) + (price >= 1_000_000)
-
-
-def _second(item: tuple[str, Row]) -> Row:
-    return item[1]
-
-
-def _rows(flow: Flow, kind: str, columns: str, *, in_order: bool = False) -> Stream:
-    tables = flow.read(kind, columns, in_order=in_order)
-    return op.flat_map(f"{kind}-rows", tables, lambda table: table.to_pylist())
-
-
-def _keyed(name: str, stream: Stream, *keys: str) -> Stream:
-    if keys == ("day",):
-        return op.key_on(name, stream, _day)
-    return op.key_on(name, stream, lambda row: " ".join(str(row[key]) for key in keys))
-
-
-def _values(stream: Stream) -> Stream:
-    return op.map("values", stream, _second)
-
-
-def _in_euros(row: Row) -> list[Row]:
-    return [{**row, "price": row["price"] * 0.908}]
-
-
-def _parts_of_address(row: Row) -> list[Row]:
-    parts = row.pop("url").split("/", 6)
-    return [{**row, "dir1": parts[3], "dir2": parts[4], "dir3": parts[5]}]
 
 
 def as_table(query: str, rows: list[Row]) -> Table:
@@ -315,19 +266,23 @@ def as_table(query: str, rows: list[Row]) -> Table:
 
 
 OPERATORS: dict[str, Callable[[Flow], Stream]] = {
-    "q0": _each(_PLAIN_BID, lambda row: [row]),
-    "q1": _each(_PLAIN_BID, _in_euros),
-    "q2": _each("auction price", lambda row: [row] if row["auction"] % 123 == 0 else []),
+    **EACH,
+    **SALES,
     "q3": _q3,
-    "q4": _q4,
     "q5": _q5,
     "q7": _q7,
     "q8": _q8,
     "q11": _q11,
-    "q15": _by_key("auction bidder price date_time", ("day",), _distinct),
-    "q17": _by_key("auction price date_time", ("auction",), _statistics),
-    "q18": _by_key(_BID, ("bidder", "auction"), _last),
-    "q19": _by_key(_BID, ("auction",), _top),
-    "q20": _q20,
-    "q22": _each("auction bidder price channel url", _parts_of_address),
+    "q12": _q12,
+    "q15": _by_key("auction bidder price date_time", day_of, _distinct),
+    "q16": _by_key(
+        "auction bidder price channel date_time",
+        lambda row: f"{row['channel']} {day_of(row)}",
+        _distinct_of_channel,
+    ),
+    "q17": _by_key(
+        "auction price date_time", lambda row: f"{row['auction']} {day_of(row)}", _statistics
+    ),
+    "q18": _by_key(BID, lambda row: f"{row['bidder']} {row['auction']}", _last),
+    "q19": _by_key(BID, lambda row: str(row["auction"]), _top),
 }

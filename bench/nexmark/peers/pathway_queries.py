@@ -13,9 +13,9 @@ from typing import Any
 
 import pathway as pw  # type: ignore[import-not-found]  # of another Python
 
-Table = Any
+from bench.nexmark.peers.pathway_windows import WINDOWS, Read, Table
+
 Expression = Any
-Read = Callable[[str, str], Table]
 
 _BID = "auction bidder price channel url date_time extra"
 _PLAIN_BID = "auction bidder price date_time extra"
@@ -25,7 +25,6 @@ _AUCTION = (
 _RANKS = ("rank1", "rank2", "rank3")
 _RATE = 0.908
 _WINDOW = 10_000
-_SLIDE = 2_000
 _TOP = 10
 _CHANNEL_ID = re.compile(r"(?:&|^)channel_id=([^&]*)")
 _KNOWN = {"apple": "0", "google": "1", "facebook": "2", "baidu": "3"}
@@ -74,30 +73,6 @@ def _q4(read: Read) -> Table:
     )
 
 
-def _q5(read: Read) -> Table:
-    bid = read("bid", "auction date_time")
-    panes = bid.select(bid.auction, pane=bid.date_time // _SLIDE)
-    panes = panes.groupby(panes.auction, panes.pane).reduce(
-        panes.auction, panes.pane, num=pw.reducers.count()
-    )
-    spans = panes.select(
-        panes.auction,
-        panes.num,
-        start=pw.make_tuple(*(panes.pane - back for back in range(_WINDOW // _SLIDE))),
-    ).flatten(pw.this.start)
-    counts = spans.groupby(spans.auction, spans.start).reduce(
-        spans.auction, spans.start, num=pw.reducers.sum(spans.num)
-    )
-    most = counts.groupby(counts.start).reduce(counts.start, num=pw.reducers.max(counts.num))
-    found = counts.join(most, counts.start == most.start, counts.num == most.num)
-    return found.select(
-        counts.auction,
-        counts.num,
-        starttime=counts.start * _SLIDE,
-        endtime=counts.start * _SLIDE + _WINDOW,
-    )
-
-
 def _q6(read: Read) -> Table:
     valid = _valid(
         read("auction", "auction_id seller date_time expires"),
@@ -117,14 +92,6 @@ def _q6(read: Read) -> Table:
 def _average_of_last(sales: tuple[tuple[int, int, int], ...]) -> int:
     last = [sale[2] for sale in sales[:_TOP]]
     return sum(last) // len(last)
-
-
-def _q7(read: Read) -> Table:
-    bid = read("bid", _PLAIN_BID)
-    bid = bid.with_columns(window=bid.date_time // _WINDOW)
-    most = bid.groupby(bid.window).reduce(bid.window, price=pw.reducers.max(bid.price))
-    found = bid.join(most, bid.window == most.window, bid.price == most.price)
-    return found.select(bid.auction, bid.bidder, bid.price, bid.date_time, bid.extra)
 
 
 def _q8(read: Read) -> Table:
@@ -153,31 +120,6 @@ def _q9(read: Read) -> Table:
 def _q10(read: Read) -> Table:
     bid = read("bid", _PLAIN_BID)
     return bid.with_columns(dt=_written(bid, "%Y-%m-%d"), hm=_written(bid, "%H:%M"))
-
-
-def _q11(read: Read) -> Table:
-    bid = read("bid", "bidder date_time")
-    # Pathway's own session windows take a hundred times as long: each row asks for the next one.
-    sets = bid.groupby(bid.bidder).reduce(bid.bidder, times=pw.reducers.sorted_tuple(bid.date_time))
-    kind = list[tuple[int, int, int]]
-    found = sets.select(
-        sets.bidder, session=pw.apply_with_type(_sessions, kind, sets.times)
-    ).flatten(pw.this.session)
-    return found.select(
-        found.bidder,
-        bid_count=found.session[2],
-        starttime=found.session[0],
-        endtime=found.session[1] + _WINDOW,
-    )
-
-
-def _sessions(times: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    """Give the first time, the last one and the number of each session."""
-    opens = [0, *(at for at in range(1, len(times)) if times[at] - times[at - 1] > _WINDOW)]
-    ends = [*opens[1:], len(times)]
-    return tuple(
-        (times[first], times[end - 1], end - first) for first, end in zip(opens, ends, strict=True)
-    )
 
 
 def _q13(read: Read) -> Table:
@@ -362,18 +304,16 @@ def _written(rows: Table, form: str) -> Expression:
 
 _OF_AUCTION = (("auction_id", "id"),)
 QUERIES = {
+    **{name: Query(build) for name, build in WINDOWS.items()},
     "q0": Query(lambda read: read("bid", _PLAIN_BID)),
     "q1": Query(_q1),
     "q2": Query(_q2),
     "q3": Query(_q3, _OF_AUCTION),
     "q4": Query(_q4, (("category", "id"),)),
-    "q5": Query(_q5),
     "q6": Query(_q6),
-    "q7": Query(_q7),
     "q8": Query(_q8, (("person_id", "id"),)),
     "q9": Query(_q9, _OF_AUCTION),
     "q10": Query(_q10),
-    "q11": Query(_q11),
     "q13": Query(_q13),
     "q14": Query(_q14),
     "q15": Query(_q15),
@@ -385,4 +325,3 @@ QUERIES = {
     "q21": Query(_q21),
     "q22": Query(_q22),
 }
-REFUSED = {"q12": "Pathway has no windows by the clock over rows that are at rest"}

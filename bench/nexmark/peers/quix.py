@@ -16,12 +16,15 @@ from uuid import uuid4
 sys.path[0] = str(Path(__file__).resolve().parents[3])
 
 import pyarrow as pa  # noqa: E402  # by the place of this project, as the next ones
+import pyarrow.parquet as pq  # noqa: E402
 from quixstreams import Application  # type: ignore[import-not-found]  # noqa: E402
+from quixstreams.models import TopicConfig  # type: ignore[import-not-found]  # noqa: E402
 
 from bench.nexmark.peers.kept_results import keep  # noqa: E402
 from bench.nexmark.peers.lines import Outcome, RefusedError, Request, serve  # noqa: E402
-from bench.nexmark.peers.quix_broker import Broker, broker  # noqa: E402
-from bench.nexmark.peers.quix_queries import QUERIES, REFUSED, Frame, Row  # noqa: E402
+from bench.nexmark.peers.quix_broker import PARTITIONS, Broker, broker  # noqa: E402
+from bench.nexmark.peers.quix_frames import Frame, Row  # noqa: E402
+from bench.nexmark.peers.quix_queries import QUERIES  # noqa: E402
 
 _ABOUT = {
     "engine": "quix",
@@ -30,15 +33,19 @@ _ABOUT = {
         "at least once: states in RocksDB, their changes in topics of a local Kafka broker 4.1.1"
         " (one node, not synced), commits every 10 s"
     ),
-    "durable": False,
+    "durable": True,
     "input": (
         "JSON from Kafka topics of 2 partitions, filled beforehand by the key that a query groups"
         " by (no row has to change its partition for it); one process, one thread"
     ),
-    "emission": "changes row by row, windows of q5 4 s after their end",
-    "results": "counted and forgotten",
+    "emission": "changes row by row, windows of q5 and q7 4 s after their end",
+    "results": "JSON in a topic of 2 partitions of the same broker, by `to_topic`: at least once",
 }
-_HOT_ITEMS = pa.schema([(name, pa.int64()) for name in ("auction", "num", "starttime", "endtime")])
+_NUMBERS = {
+    "q5": ("auction", "num", "starttime", "endtime"),
+    "q7": ("auction", "bidder", "price", "date_time"),
+}
+"""The columns of windows: of a few seconds of events none ends, and a table has no rows."""
 
 
 @dataclass(slots=True)
@@ -69,6 +76,11 @@ class _Frames:
 
         return frame.update(count).group_by(lambda row: str(row[column]), name=column)
 
+    def side(self) -> dict[int, str]:
+        """Give the table at rest."""
+        rows = pq.read_table(self.events / "side")
+        return dict(zip(rows["key"].to_pylist(), rows["value"].to_pylist(), strict=True))
+
     def processed(self, topic: str, _partition: int, _offset: int) -> None:
         """Stop when all rows went through, also those by another key."""
         if topic.startswith("repartition__"):
@@ -81,12 +93,14 @@ class _Frames:
 
 def _run(request: Request, broker: Broker) -> Outcome:
     if request.query not in QUERIES:
-        raise RefusedError(REFUSED.get(request.query, f"{request.query} is not written for Quix"))
+        message = f"{request.query} is not written for Quix Streams"
+        raise RefusedError(message)
+    name = f"{request.query}-{uuid4().hex[:8]}"
     with tempfile.TemporaryDirectory(prefix="quix-") as folder:
         frames = _Frames(broker, request.events, None)
         frames.app = Application(
             broker_address=broker.address,
-            consumer_group=f"{request.query}-{uuid4().hex[:8]}",
+            consumer_group=name,
             auto_offset_reset="earliest",
             commit_interval=10.0,
             state_dir=folder,
@@ -95,18 +109,16 @@ def _run(request: Request, broker: Broker) -> Outcome:
         )
         found = QUERIES[request.query](frames)
         outcome = Outcome()
-        kept: list[Row] = []
-
-        def take(row: Row) -> None:
-            outcome.saw(1)
-            if request.results is not None:
-                kept.append(row)
-
-        found.update(take)
+        topic = frames.app.topic(
+            f"results-{name}", key_serializer="str", config=TopicConfig(PARTITIONS, 1)
+        )
+        found.to_topic(topic).update(lambda _row: outcome.saw(1))
         frames.app.run()
         outcome.ended()
     if request.results is not None:
-        keep(_last(request.query, kept), request.query, request.results)
+        rows = broker.rows_of(topic.name)
+        keep(_last(request.query, rows), request.query, request.results)
+    broker.clear()
     return outcome
 
 
@@ -117,10 +129,11 @@ def _last(query: str, rows: list[Row]) -> pa.Table:
         for row in rows:
             most[row["starttime"]] = max(row["num"], most.get(row["starttime"], 0))
         rows = [row for row in rows if row["num"] == most[row["starttime"]]]
-        # Of a few seconds of events no window ends: then there is still a table, without rows.
-        return pa.Table.from_pylist(rows, _HOT_ITEMS)
-    if query == "q11":
+    if query in {"q11", "q12"}:
         rows = list({(row["bidder"], row["starttime"]): row for row in rows}.values())
+    if not rows and query in _NUMBERS:
+        columns = {name: pa.array([], pa.int64()) for name in _NUMBERS[query]}
+        return pa.table({**columns, "extra": pa.array([], pa.string())})
     return pa.Table.from_pylist(rows)
 
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import quixstreams  # type: ignore[import-not-found]  # of another Python
-from confluent_kafka import Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -64,17 +65,43 @@ class Broker:
             self.loaded[topic] = self._fill(topic, events / kind, key)
         return topic
 
+    def rows_of(self, topic: str) -> list[dict[str, Any]]:
+        """Give all rows of a topic, those of a partition in their order."""
+        names = {"bootstrap.servers": self.address, "group.id": topic}
+        consumer = Consumer({**names, "enable.partition.eof": True, "enable.auto.commit": False})
+        parts = [TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(PARTITIONS)]
+        consumer.assign(parts)
+        rows, ended = [], 0
+        while ended < PARTITIONS:
+            for message in consumer.consume(10_000, timeout=1):
+                error = message.error()
+                if error is None:
+                    rows.append(json.loads(message.value() or b""))
+                else:
+                    ended += error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001  # its name
+        consumer.close()
+        return rows
+
+    def clear(self) -> None:
+        """Drop all topics but those of events."""
+        client = AdminClient({"bootstrap.servers": self.address})
+        names = [
+            name
+            for name in client.list_topics().topics
+            if name not in self.loaded and not name.startswith("__")
+        ]
+        for done in client.delete_topics(names).values() if names else ():
+            done.result()
+
     def _fill(self, topic: str, folder: Path, key: str) -> int:
         producer = Producer({"bootstrap.servers": self.address, "linger.ms": 50})
         count = 0
         for path in sorted(folder.glob("*.parquet")):
             for row in _plain(pq.read_table(path)).to_pylist():
-                keyed = row["date_time"] // _DAY if key == "day" else row[key]
+                keyed = _key_of(row, key)
                 while True:
                     try:
-                        producer.produce(
-                            topic, json.dumps(row), str(keyed), timestamp=row["date_time"]
-                        )
+                        producer.produce(topic, json.dumps(row), keyed, timestamp=row["date_time"])
                         break
                     except BufferError:
                         producer.poll(0.1)
@@ -116,6 +143,12 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.2)
     message = "the Kafka broker does not come up"
     raise RuntimeError(message)
+
+
+def _key_of(row: dict[str, Any], key: str) -> str:
+    if key == "all":
+        return key
+    return str(row["date_time"] // _DAY if key == "day" else row[key])
 
 
 def _free_port() -> int:

@@ -5,32 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
 
-Row = dict[str, Any]
-Frame = Any
-State = Any
+from bench.nexmark.peers.quix_frames import PLAIN_BID, Frame, Frames, Row, State, some
+from bench.nexmark.peers.quix_windows import WINDOWS
 
 _RATE = 0.908
 _DAY = 86_400_000
 _WINDOW = 10_000
-_SLIDE = 2_000
-_LATENESS = 4_000
 _TOP = 10
 _BID = ("auction", "bidder", "price", "channel", "url", "date_time", "extra")
-_PLAIN_BID = ("auction", "bidder", "price", "date_time", "extra")
 _CHANNEL_ID = re.compile(r"(?:&|^)channel_id=([^&]*)")
 _KNOWN = {"apple": "0", "google": "1", "facebook": "2", "baidu": "3"}
-
-
-class Frames(Protocol):
-    """What a query is built with."""
-
-    def read(self, kind: str, key: str) -> Frame:
-        """Give one kind of events, by a key."""
-
-    def regroup(self, frame: Frame, column: str) -> Frame:
-        """Give rows by another key: they go through a topic of their own."""
 
 
 def _each(work: Callable[[Row], object], *, many: bool = False) -> Callable[[Frames], Frame]:
@@ -43,22 +28,18 @@ def _of_auctions(work: Callable[[Row, State], object]) -> Callable[[Frames], Fra
     return lambda frames: frames.read("bid", "auction").apply(work, stateful=True, expand=True)
 
 
-def _some(row: Row, names: tuple[str, ...]) -> Row:
-    return {name: row[name] for name in names}
-
-
 def _q1(row: Row) -> Row:
-    return {**_some(row, _PLAIN_BID), "price": row["price"] * _RATE}
+    return {**some(row, PLAIN_BID), "price": row["price"] * _RATE}
 
 
 def _q2(row: Row) -> list[Row]:
-    return [_some(row, ("auction", "price"))] if row["auction"] % 123 == 0 else []
+    return [some(row, ("auction", "price"))] if row["auction"] % 123 == 0 else []
 
 
 def _q10(row: Row) -> Row:
     minutes = row["date_time"] % _DAY // 60_000
     return {
-        **_some(row, _PLAIN_BID),
+        **some(row, PLAIN_BID),
         "dt": _day(row),
         "hm": f"{minutes // 60:02}:{minutes % 60:02}",
     }
@@ -72,7 +53,7 @@ def _q14(row: Row) -> list[Row]:
     kind = "nightTime" if hour <= 6 or hour >= 20 else "otherTime"
     if 8 <= hour <= 18:
         kind = "dayTime"
-    found = {**_some(row, _PLAIN_BID), "price": price, "bid_time_type": kind}
+    found = {**some(row, PLAIN_BID), "price": price, "bid_time_type": kind}
     return [{**found, "c_counts": row["extra"].count("c")}]
 
 
@@ -83,13 +64,13 @@ def _q21(row: Row) -> list[Row]:
         if not match:
             return []
         found = match[1]
-    return [{**_some(row, ("auction", "bidder", "price", "channel")), "channel_id": found}]
+    return [{**some(row, ("auction", "bidder", "price", "channel")), "channel_id": found}]
 
 
 def _q22(row: Row) -> Row:
     parts = row["url"].split("/", 6)
     dirs = {"dir1": parts[3], "dir2": parts[4], "dir3": parts[5]}
-    return {**_some(row, ("auction", "bidder", "price", "channel")), **dirs}
+    return {**some(row, ("auction", "bidder", "price", "channel")), **dirs}
 
 
 def _q3(frames: Frames) -> Frame:
@@ -100,7 +81,7 @@ def _q3(frames: Frames) -> Frame:
 
 def _local_items(row: Row, state: State) -> list[Row]:
     if "seller" not in row:
-        person = _some(row, ("name", "city", "state"))
+        person = some(row, ("name", "city", "state"))
         state.set("person", person)
         return [{**person, "id": item} for item in state.get("items", [])]
     person = state.get("person")
@@ -132,27 +113,29 @@ def _average(row: Row, state: State) -> Row:
     return {"id": row["category"], "final": total // count}
 
 
-def _q5(frames: Frames) -> Frame:
-    bids = frames.read("bid", "auction")
-    windows = bids.hopping_window(_WINDOW, _SLIDE, grace_ms=_LATENESS).count()
-    counts = windows.final(closing_strategy="partition").apply(
-        lambda row, key, *_: {
-            "auction": _number(key),
-            "num": row["value"],
-            "starttime": row["start"],
-            "endtime": row["end"],
-        },
-        metadata=True,
-    )
-    return frames.regroup(counts, "starttime").apply(_hottest, stateful=True, expand=True)
+def _q6(frames: Frames) -> Frame:
+    changes = _sales(frames).apply(_sale_change, stateful=True, expand=True)
+    return frames.regroup(changes, "seller").apply(_last_sales, stateful=True, expand=True)
 
 
-def _hottest(row: Row, state: State) -> list[Row]:
-    """Give a count that is the highest so far; what it takes the place of is not said."""
-    most = state.get("most", 0)
-    if row["num"] > most:
-        state.set("most", row["num"])
-    return [row] if row["num"] >= most else []
+def _sale_change(row: Row, state: State) -> list[Row]:
+    before = state.get("best")
+    best = _winner(row, state)
+    if best is None or best == before:
+        return []
+    auction = state.get("auction")
+    return [{**some(auction, ("seller", "expires", "id")), "price": best["price"]}]
+
+
+def _last_sales(row: Row, state: State) -> list[Row]:
+    """Keep the last ten sales: one that fell behind them is never among them again."""
+    sale = [row["expires"], row["id"], row["price"]]
+    others = [kept for kept in state.get("sales", []) if kept[1] != row["id"]]
+    sales = sorted([*others, sale], reverse=True)[:_TOP]
+    state.set("sales", sales)
+    if sale not in sales:
+        return []
+    return [{"seller": row["seller"], "avg_price": sum(s[2] for s in sales) // len(sales)}]
 
 
 def _q8(frames: Frames) -> Frame:
@@ -192,7 +175,7 @@ def _winner(row: Row, state: State) -> Row | None:
         state.set("auction", row)
         bids = state.get("early", [])
     else:
-        bids = [_some(row, _PLAIN_BID)]
+        bids = [some(row, PLAIN_BID)]
     auction, best = state.get("auction"), state.get("best")
     if auction is None:
         state.set("early", [*state.get("early", []), *bids])
@@ -212,17 +195,16 @@ def _sales(frames: Frames) -> Frame:
     return frames.read("auction", "id").concat(frames.read("bid", "auction"))
 
 
-def _q11(frames: Frames) -> Frame:
-    windows = frames.read("bid", "bidder").session_window(_WINDOW, grace_ms=_LATENESS).count()
-    return windows.current().apply(
-        lambda row, key, *_: {
-            "bidder": _number(key),
-            "bid_count": row["value"],
-            "starttime": row["start"],
-            "endtime": row["end"] - 1 + _WINDOW,
-        },
-        metadata=True,
-    )
+def _q13(frames: Frames) -> Frame:
+    """The table at rest is small: each process has it, as one of its own."""
+    known = frames.side()
+
+    def with_side(row: Row) -> list[Row]:
+        value = known.get(row["auction"] % 10_000)
+        bid = some(row, ("auction", "bidder", "price", "date_time"))
+        return [{**bid, "value": value}] if value is not None else []
+
+    return frames.read("bid", "auction").apply(with_side, expand=True)
 
 
 def _q15(frames: Frames) -> Frame:
@@ -300,7 +282,7 @@ def _q19(row: Row, state: State) -> list[Row]:
     top = state.get("top", [])
     if len(top) == _TOP and row["price"] <= top[-1]["price"]:
         return []
-    top = sorted([*top, _some(row, _BID)], key=lambda bid: -bid["price"])[:_TOP]
+    top = sorted([*top, some(row, _BID)], key=lambda bid: -bid["price"])[:_TOP]
     state.set("top", top)
     return [{**bid, "rank_number": place + 1} for place, bid in enumerate(top)]
 
@@ -347,22 +329,19 @@ def _written(day: int) -> str:
     return _DAYS[day]
 
 
-def _number(key: bytes | str) -> int:
-    return int(key)
-
-
 _DAYS: dict[int, str] = {}
 QUERIES: dict[str, Callable[[Frames], Frame]] = {
-    "q0": _each(lambda row: _some(row, _PLAIN_BID)),
+    **WINDOWS,
+    "q0": _each(lambda row: some(row, PLAIN_BID)),
     "q1": _each(_q1),
     "q2": _each(_q2, many=True),
     "q3": _q3,
     "q4": _q4,
-    "q5": _q5,
+    "q6": _q6,
     "q8": _q8,
     "q9": _q9,
     "q10": _each(_q10),
-    "q11": _q11,
+    "q13": _q13,
     "q14": _each(_q14, many=True),
     "q15": _q15,
     "q16": _q16,
@@ -372,11 +351,4 @@ QUERIES: dict[str, Callable[[Frames], Frame]] = {
     "q20": _q20,
     "q21": _each(_q21, many=True),
     "q22": _each(_q22),
-}
-_UNWRITTEN = "is not written for Quix Streams"
-REFUSED = {
-    "q6": f"q6 {_UNWRITTEN}: a second grouping of changes that take one another's place",
-    "q7": "Quix Streams has no window over all keys: every bid would go through one partition",
-    "q12": "Quix Streams has windows by the time of rows only, none by the clock",
-    "q13": f"q13 {_UNWRITTEN}: its lookup joins ask a store for each row",
 }
