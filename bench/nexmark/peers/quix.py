@@ -103,6 +103,8 @@ def _run(request: Request, broker: Broker) -> Outcome:
             consumer_group=name,
             auto_offset_reset="earliest",
             commit_interval=10.0,
+            # It waits for so long, or for 10,000 rows, where one of several topics has none yet.
+            consumer_poll_timeout=0.1,
             state_dir=folder,
             loglevel="WARNING",
             on_message_processed=frames.processed,
