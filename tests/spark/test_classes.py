@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.cache import cache_folder
+from penstock.spark.jvm import collect
 from penstock.spark.jvm.classes import are_made, classes_folder, make_classes
 from penstock.spark.jvm.collect import collected
 from penstock.spark.jvm.offer import offer_classes
@@ -53,6 +54,15 @@ def test_no_packets_are_an_empty_list(offered: SparkSession) -> None:
 
 
 @pytest.mark.spark
+def test_our_class_is_looked_for_once_a_session(offered: SparkSession) -> None:
+    rows = offered.createDataFrame([(0, bytearray(b"a"))], PACKETS)
+    collect._offered.cache_clear()
+    for _ in range(3):
+        assert collected(rows) == [b"a"]
+    assert collect._offered.cache_info().misses == 1
+
+
+@pytest.mark.spark
 def test_files_of_the_session_are_made_without_processes(offered: SparkSession) -> None:
     settings: Any = offered.sparkContext._jsc.hadoopConfiguration()
     assert settings.get("fs.file.impl") == "penstock.LocalFiles"
@@ -62,6 +72,7 @@ def test_files_of_the_session_are_made_without_processes(offered: SparkSession) 
 def test_without_the_classes_a_session_goes_on(offered: SparkSession, tmp_path: Path) -> None:
     java: Any = offered.sparkContext._jvm
     folder = java.java.lang.System.clearProperty("penstock.packets")
+    collect._offered.cache_clear()
     try:
         rows = offered.createDataFrame([(0, bytearray(b"a"))], PACKETS)
         assert collected(rows) is None

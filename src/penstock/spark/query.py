@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from functools import lru_cache
+from time import monotonic
 from typing import Any, Literal, TypeAlias
 
 import psutil
@@ -18,6 +20,8 @@ from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_progress import program_progress
 from penstock.spark.progress_file import left_before
 from penstock.spark.session import planner_server
+
+_RECENT_SECONDS = 2.0
 
 Status: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 
@@ -111,3 +115,14 @@ def processes() -> tuple[Process, ...]:
     except psutil.NoSuchProcess:
         pass
     return tuple(found)
+
+
+def recent_processes() -> tuple[Process, ...]:
+    """Give them as they were some seconds ago at most: to look takes longer than a small batch."""
+    gateway: Any = SparkContext._gateway  # noqa: SLF001  # as above
+    return _seen(int(monotonic() // _RECENT_SECONDS), gateway)
+
+
+@lru_cache(maxsize=1)
+def _seen(_period: int, _gateway: object) -> tuple[Process, ...]:
+    return processes()

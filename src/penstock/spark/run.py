@@ -41,7 +41,7 @@ from penstock.spark.program_progress import program_progress
 from penstock.spark.program_sink import ProgramSink
 from penstock.spark.program_start import start_offsets
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
-from penstock.spark.query import ProgramQuery, processes
+from penstock.spark.query import ProgramQuery, recent_processes
 from penstock.spark.realtime.run import start_realtime
 from penstock.spark.rebuild import drop_if_asked, forget, is_forgetting
 from penstock.spark.registering import register_outputs
@@ -282,4 +282,4 @@ def _notifier(
 ) -> Callable[[Left], None]:
     if on_progress is None:
         return lambda _: None
-    return lambda left: on_progress(program_progress(left, physical, processes()))
+    return lambda left: on_progress(program_progress(left, physical, recent_processes()))

@@ -6,6 +6,8 @@ read before every job: a fifth of what the JVM took for a small batch.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -31,18 +33,38 @@ def offer_packets(context: SparkContext, scratch: Path) -> None:
     java.java.lang.System.setProperty(_FOLDER, str(scratch))
 
 
+@dataclass(frozen=True, slots=True)
+class _Offered:
+    """What collects in one JVM, and where it puts what is long."""
+
+    collect: Any
+    folder: Path
+
+
 def collected(rows: DataFrame) -> list[bytes] | None:
     """Run a batch and give its packets; None where our class is not to be had."""
-    java: Any = rows.sparkSession.sparkContext._jvm  # noqa: SLF001  # py4j has no types
-    folder = java.java.lang.System.getProperty(_FOLDER)
-    if folder is None:
-        return None
-    file = Path(folder) / f"packets-{uuid4().hex}"
     try:
-        given = java.penstock.Packets.collect(rows._jdf, str(file), _BY_CALL)  # noqa: SLF001
+        offered = _offered(rows.sparkSession.sparkContext._jvm)  # noqa: SLF001  # py4j has no types
+    except LookupError:
+        return None
+    file = offered.folder / f"packets-{uuid4().hex}"
+    try:
+        given = offered.collect(rows._jdf, str(file), _BY_CALL)  # noqa: SLF001
         return _apart(file.read_bytes() if given is None else bytes(given))
     finally:
         file.unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=1)
+def _offered(java: Any) -> _Offered:  # noqa: ANN401  # py4j has no types
+    """Find our class once a JVM: for each part of its name py4j has all of Spark's jars searched.
+
+    What is not offered yet is an error, which no cache keeps.
+    """
+    folder = java.java.lang.System.getProperty(_FOLDER)
+    if folder is None:
+        raise LookupError(_FOLDER)
+    return _Offered(java.penstock.Packets.collect, Path(folder))
 
 
 def _apart(joined: bytes) -> list[bytes]:
