@@ -43,7 +43,7 @@ _ABOUT = {
     "results": (
         "Parquet files, not compressed: one a worker and batch of results"
         if _BY_HAND
-        else "lines of JSON in a file a worker, by a `DynamicSink` and orjson: at least once"
+        else "lines of JSON in a file a worker and start, by a `DynamicSink` and orjson"
     ),
 }
 

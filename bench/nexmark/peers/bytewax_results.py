@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -26,8 +27,9 @@ class JsonLines(StatelessSinkPartition):  # type: ignore[misc]  # of another Pyt
     """Rows as lines of JSON, with the system once a batch of them came."""
 
     def __init__(self, folder: Path, worker: int, outcome: Outcome) -> None:
-        # What a failed run left stays: rows after its last snapshot come a second time.
-        self._file = (folder / f"{worker}.jsonl").open("ab", buffering=0)
+        # A start has a file of its own: the last line of one that was killed may be half a line,
+        # whose row comes again.
+        self._file = (folder / f"{worker}-{time.time_ns()}.jsonl").open("xb", buffering=0)
         self._outcome = outcome
 
     def write_batch(self, items: list[dict[str, Any]]) -> None:
