@@ -27,9 +27,10 @@ from penstock.spark.cluster.settings import CLUSTER, Cluster
 from penstock.spark.cores import available_cores
 from penstock.spark.dead_session import discard_dead, is_dead
 from penstock.spark.format import PenstockFormat
-from penstock.spark.home import unzipped_home
+from penstock.spark.home import stable_home, unzipped_home
 from penstock.spark.java import Java, require_java
-from penstock.spark.jvm.classes import CLASS_PATH, classes_folder
+from penstock.spark.jvm.archive import TO_MAKE, archive_of, options_to_make, options_to_use
+from penstock.spark.jvm.classes import CLASS_PATH, classes_folder, on_class_path
 from penstock.spark.jvm.offer import offer_classes
 from penstock.spark.kafka.format import KafkaFormat
 from penstock.spark.kafka.session import KafkaSession
@@ -70,6 +71,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.python.filterPushdown.enabled": "true",
     # Workers are forked from a process that has their imports done: seconds less at the start.
     "spark.python.daemon.module": "penstock.spark.daemon",
+    # A result in two writes waits on TCP for an acknowledgement: 40 ms of every task.
+    "spark.python.unix.domain.socket.enabled": "true",
     # Four times fewer Arrow batches between the JVM and Python than the default of 10,000.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "40000",
     # Workers keep the memory of a batch for the next one: given back and taken anew, every page
@@ -91,6 +94,7 @@ appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSS}} %p %c: %m%n%ex
 """
 _SCRATCH = "spark.penstock.scratch"
+_OPTIONS = "spark.driver.extraJavaOptions"
 _STARTING = threading.Lock()
 _PLANNERS: list[Planners] = []
 
@@ -117,7 +121,6 @@ def spark_session(
         own = {
             "spark.master": master,
             "spark.driver.memory": driver_memory,
-            "spark.driver.extraJavaOptions": _java_options(scratch),
             # 200 by default: each is a task and a state store, whatever the size of the data.
             "spark.sql.shuffle.partitions": str(max(2, available_cores())),
             "spark.local.dir": str(scratch),
@@ -125,7 +128,8 @@ def spark_session(
             _SCRATCH: str(scratch),
             **({} if is_local(master) else cluster_settings(master, cluster, scratch)),
         }
-        return _start({**SETTINGS, **own, **(settings or {})}, scratch, java, cluster)
+        chosen = _of_java(scratch, java, {**SETTINGS, **own, **(settings or {})})
+        return _start(chosen, scratch, java, cluster)
 
 
 def stop_session() -> None:
@@ -161,9 +165,6 @@ def _start(
     settings: Mapping[str, str], scratch: Path, java: Java, cluster: Cluster
 ) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    classes = classes_folder(scratch)
-    if is_local(settings["spark.master"]):
-        conf.set(CLASS_PATH, os.pathsep.join(filter(None, (str(classes), conf.get(CLASS_PATH)))))
     # It loads while the JVM starts.
     planners = Planners(scratch)
     _PLANNERS.append(planners)
@@ -182,7 +183,7 @@ def _start(
     _hush(session.sparkContext)
     leave_out_checksums(session.sparkContext)
     if is_local(settings["spark.master"]):
-        offer_classes(session.sparkContext, classes, scratch)
+        offer_classes(session.sparkContext, classes_folder(scratch), scratch)
     else:
         lead_by_name(session.sparkContext, cluster.python, scratch)
         _await_executors(session, cluster)
@@ -204,10 +205,31 @@ def _close_planners() -> None:
         _PLANNERS.pop().close()
 
 
-def _java_options(scratch: Path) -> str:
+def _of_java(scratch: Path, java: Java, given: Mapping[str, str]) -> Mapping[str, str]:
+    """Options of the JVM; on this machine with our classes, and from the archive of all classes."""
+    options = _java_options(scratch)
+    if not is_local(given["spark.master"]):
+        return {_OPTIONS: " ".join(options), **given}
+    classes = on_class_path(classes_folder(scratch))
+    options += _archive_options(given, classes, java)
+    path = os.pathsep.join(filter(None, (str(classes), given.get(CLASS_PATH))))
+    return {_OPTIONS: " ".join(options), **given, CLASS_PATH: path}
+
+
+def _archive_options(given: Mapping[str, str], classes: Path, java: Java) -> list[str]:
+    """Let the JVM start from the archive of its class path, unless the user's path is longer."""
+    home = stable_home()
+    if home is None or CLASS_PATH in given:
+        return []
+    if TO_MAKE in given:
+        return options_to_make(given[TO_MAKE])
+    return options_to_use(archive_of(home, classes, java))
+
+
+def _java_options(scratch: Path) -> list[str]:
     logging = scratch / "log4j2.properties"
     logging.write_text(_LOGGING.format(file=scratch / "spark.log"), encoding="utf-8")
-    options = [
+    return [
         f"-Dlog4j2.configurationFile={logging.as_uri()}",
         # With few cores and a small heap the parallel collectors cost more than they save.
         "-XX:+UseSerialGC",
@@ -215,14 +237,14 @@ def _java_options(scratch: Path) -> str:
         # optimisations took half of its time, and what that gained was less (decision 21).
         "-XX:TieredStopAtLevel=1",
     ]
-    return " ".join(options)
 
 
 def _launch(conf: SparkConf, scratch: Path) -> Any:  # noqa: ANN401  # py4j has no types
     # What the JVM itself prints (module warnings, crash reports) would reach the user's terminal.
+    local = is_local(conf.get("spark.master") or "")
     with (
         (scratch / "jvm.txt").open("wb") as words,
-        unzipped_home(scratch / "home"),
+        unzipped_home((stable_home() if local else None) or scratch / "home"),
         drivers_python(scratch),
     ):
         return launch_gateway(conf, {"stdout": words, "stderr": words})  # type: ignore[no-untyped-call]

@@ -1,8 +1,10 @@
 """Classes of ours in the JVM of a session on this machine: what Spark has no call for.
 
 They are compiled by the compiler that Spark has for its generated code, on the first start of a
-session with a version of Spark, and kept in the user's cache. The folder is on the class path of
-every session, so that tasks find them too. Where they cannot be had all goes on as without them.
+session with a version of Spark, and kept in the user's cache. They are on the class path of every
+session, so that tasks find them too: as a folder while they are made, and as a jar from then on,
+since a class-data archive (`spark.jvm.archive`) takes no folders. Where they cannot be had all goes
+on as without them.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import zipfile
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +26,8 @@ from penstock.cache import cache_folder
 
 CLASS_PATH = "spark.driver.extraClassPath"
 _SOURCES = tuple(sorted(Path(__file__).parent.glob("*.java")))
-_MADE = "made"
-"""The file that says that all classes are there: it comes last."""
+_JAR = "classes.jar"
+"""All classes in one file, which says that they are there: it comes last."""
 
 
 def classes_folder(scratch: Path) -> Path:
@@ -41,7 +45,12 @@ def classes_folder(scratch: Path) -> Path:
 
 def are_made(folder: Path) -> bool:
     """Whether the classes are in their folder."""
-    return (folder / _MADE).exists()
+    return (folder / _JAR).exists()
+
+
+def on_class_path(folder: Path) -> Path:
+    """Give what a session that starts now has on its class path for them."""
+    return folder / _JAR if are_made(folder) else folder
 
 
 def make_classes(context: SparkContext, folder: Path) -> bool:
@@ -51,7 +60,7 @@ def make_classes(context: SparkContext, folder: Path) -> bool:
         if not are_made(folder):
             for source in _SOURCES:
                 _compile(context, source, folder)
-            _put(folder / _MADE, b"")
+            _put(folder / _JAR, _packed(folder))
     return are_made(folder)
 
 
@@ -62,6 +71,14 @@ def _compile(context: SparkContext, source: Path, folder: Path) -> None:
     compiler.cook(source.read_text(encoding="utf-8"))
     for name, code in compiler.getBytecodes().items():
         _put(folder / f"{name.replace('.', '/')}.class", bytes(code))
+
+
+def _packed(folder: Path) -> bytes:
+    jar = BytesIO()
+    with zipfile.ZipFile(jar, "w") as classes:
+        for path in sorted(folder.rglob("*.class")):
+            classes.write(path, path.relative_to(folder))
+    return jar.getvalue()
 
 
 def _put(path: Path, content: bytes) -> None:
