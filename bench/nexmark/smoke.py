@@ -16,7 +16,7 @@ from bench.nexmark.events import events_folder
 from bench.nexmark.harness import EngineCommand, close_engines_when_ended
 from bench.nexmark.questions import QUESTIONS
 from bench.nexmark.record import Record
-from bench.nexmark.turns import Plan, Turns
+from bench.nexmark.turns import Plan, Turns, batch_of
 from bench.result import Measure, Result, load
 from bench.scale import Scale
 
@@ -44,6 +44,7 @@ def measured(scale: Scale, commands: list[EngineCommand]) -> Result:
             folder=events_folder(events, below=scale.folder / "nexmark"),
             queries=_QUERIES,
             runs=scale.of(3, 1),
+            batch=batch_of(events),
             scratch=scratch,
         )
         record = Turns(commands, plan).record()

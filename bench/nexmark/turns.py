@@ -19,9 +19,15 @@ from bench.nexmark.engines import LABELS
 from bench.nexmark.harness import Driven, EngineCommand, EngineDied, NotRun, Outcome
 from bench.nexmark.record import Record, Remark, Run
 
-BATCH = 250_000
+_BATCH = 250_000
+_MILLION = 1_000_000
 _PATIENCE = 240.0
 _PATIENCE_PER_MILLION = 240.0
+
+
+def batch_of(events: int) -> int:
+    """Give how many rows a batch has where nothing is said: of millions of events, a million."""
+    return _BATCH if events <= _MILLION else _MILLION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,7 @@ class Plan:
     folder: Path
     queries: tuple[str, ...]
     runs: int = 3
-    batch: int = BATCH
+    batch: int
     last: int = 0
     """The milliseconds a batch of ours may last; 0: as many rows as `batch` says."""
     disorder: int = 0
@@ -46,7 +52,7 @@ class Plan:
             words.append(f"up to {self.disorder:,} ms out of order")
         if self.last:
             words.append(f"batches of up to {self.last:,} ms")
-        elif self.batch != BATCH:
+        elif self.batch != batch_of(self.events):
             words.append(f"batches of {self.batch:,}")
         return ", ".join(words)
 

@@ -101,7 +101,12 @@ def record(events: Write, tmp_path: Path) -> Record:
     pq.write_table(answer("q2", folder).slice(1), wrong / "q2.parquet")
     commands = [command("ours", right), command("spark", wrong)]
     plan = Plan(
-        events=2, folder=folder, queries=("q0", "q1", "q2", "q4"), runs=2, scratch=tmp_path / "run"
+        events=2,
+        folder=folder,
+        queries=("q0", "q1", "q2", "q4"),
+        runs=2,
+        batch=1000,
+        scratch=tmp_path / "run",
     )
     return Turns(commands, plan).record()
 

@@ -9,16 +9,18 @@ from bench.nexmark.turns import Plan
 
 
 @pytest.mark.parametrize(
-    ("batch", "last", "told"),
+    ("events", "batch", "last", "told"),
     [
-        (250_000, 0, "1,000 events"),
-        (50_000, 0, "1,000 events, batches of 50,000"),
-        (250_000, 500, "1,000 events, batches of up to 500 ms"),
+        (1000, 250_000, 0, "1,000 events"),
+        (1000, 50_000, 0, "1,000 events, batches of 50,000"),
+        (1000, 250_000, 500, "1,000 events, batches of up to 500 ms"),
+        (5_000_000, 1_000_000, 0, "5,000,000 events"),
+        (5_000_000, 250_000, 0, "5,000,000 events, batches of 250,000"),
     ],
 )
-def test_a_case_says_how_large_batches_are(batch: int, last: int, told: str) -> None:
+def test_a_case_says_how_large_batches_are(events: int, batch: int, last: int, told: str) -> None:
     here = Path("nowhere")
-    plan = Plan(events=1000, folder=here, queries=("q0",), batch=batch, last=last, scratch=here)
+    plan = Plan(events=events, folder=here, queries=("q0",), batch=batch, last=last, scratch=here)
     assert plan.case == told
 
 
