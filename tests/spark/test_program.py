@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from penstock.errors import RunError
 from penstock.log.embedded.log import EmbeddedLog
 from penstock.model.plan import Plan, Sink
+from penstock.spark import program_sink
 from tests.spark.programs import (
     Jobs,
     append,
@@ -50,6 +51,27 @@ def test_a_window_over_a_topic_gives_the_table_of_the_driver(log: EmbeddedLog, j
     assert accounts["agg-1"].given == len(stored_rows(log, "counts"))
     assert all(account.balanced for account in progress.accounts)
     assert [state.rows for state in progress.states] == [0]
+
+
+@pytest.mark.parametrize("place", ["in_order", "staged_rows", "watermarks_after"])
+def test_a_batch_that_is_interrupted_in_this_process_is_ended_all_the_same(
+    log: EmbeddedLog, jobs: Jobs, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Polars raises Ctrl-C in any thread that works in it, and py4j would not answer Spark."""
+    whole = getattr(program_sink, place)
+    calls = iter(range(1000))
+
+    def interrupted(*given: object) -> object:
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        return whole(*given)
+
+    monkeypatch.setattr(program_sink, place, interrupted)
+    given = rows(60)
+    append(log, given)
+    assert jobs.run(windowed(), rows=40).status == "ended"
+    assert next(calls) > 2
+    assert folded(stored_rows(log, "counts")) == folded(driven(windowed(), given).rows("counts"))
 
 
 def test_an_aggregate_of_a_retracting_one_is_right(log: EmbeddedLog, jobs: Jobs) -> None:

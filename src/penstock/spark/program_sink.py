@@ -26,6 +26,7 @@ from penstock.log.port import Log
 from penstock.model.physical import Physical
 from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.acknowledge import Acknowledging
+from penstock.spark.answered import answered
 from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
 from penstock.spark.delivery import NOTHING, Delivery
@@ -81,8 +82,8 @@ class ProgramSink:
             # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results
             # are staged by who reads, packets are few and short, and rows are the shorter way.
             blobs = _columns(rows) if self.physical.levels else _rows(rows)
-        packets = in_order(blobs)
-        self.commit(packets, number, round(1000 * (monotonic() - begun)))
+        millis = round(1000 * (monotonic() - begun))
+        answered(lambda: self.commit(in_order(blobs), number, millis))
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
         """End a batch: first what the next one needs to know, then its rows."""
