@@ -23,9 +23,10 @@ _METHOD = (
     " files of the same rows by their own vectorised reader and leave their results in Parquet"
     " files, exactly once, not compressed, which is the cheapest they have. Each also takes part"
     " with a sink that drops all results: no user has one, but it shows what the engine alone"
-    " costs, beside ours with its results stored. With 100,000 events the start of a query, some"
-    " 0.3 CPU-s, is most of what ours takes: engines that are a library in one Python process stand"
-    " beside it there, results forgotten (taken on a machine that had other work)."
+    " costs, beside ours with its results stored. Bytewax, Quix Streams and Pathway keep theirs at"
+    " least once: in lines of JSON, in a topic of Kafka, in lines of JSON. `Arrow by hand` are"
+    " programs of pyarrow and numpy that have only their batches from Bytewax: no engine that one"
+    " could take, so they count as no peer, but they show what the work itself costs."
     " Events are those of the topics a query reads. CPU-s are of all processors in the whole tree"
     " of processes, those that have ended included; memory is what the tree holds at most (PSS)."
 )
