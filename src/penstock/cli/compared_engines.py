@@ -101,11 +101,11 @@ ENGINES = (
         guarantee="exactly once by transactions of its log; at least or at most once by choice",
         state="buckets in files beside the checkpoint; inline also a changelog or a database",
         time="event time, watermarks, all windows, early and late firings, retractions, patterns",
-        latency="half a second on Spark; milliseconds inline, in one process",
+        latency="0.1 s on Spark; milliseconds inline in one process, or by real-time mode on Kafka",
         recovery="the half-done batch again; or replay from the log; or a standby in 0.5 s",
         languages="Python, SQL",
-        use="the whole path from a log to a dashboard in Python, on one machine",
-        better="not the choice for a cluster of machines, or for milliseconds at large scale",
+        use="the whole path from a log to a dashboard in Python, first on one machine",
+        better="not the choice for many machines, or for milliseconds and exactly-once at once",
     ),
 )
 COLUMNS = (
