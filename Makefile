@@ -54,7 +54,7 @@ check: lint unit ## the fast loop: format, lint, types, imports, unit tests
 
 test: $(READY) ## everything but the soak; WORKERS=3 where cores wait
 	@$(MAKE) --no-print-directory --jobs=2 lint archive
-	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -m "not soak"
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --durations=25 --durations-min=10 -m "not soak"
 
 failed: $(READY) ## the tests that failed in the last run, one after the other
 	$(PYTHON) -m pytest --last-failed --last-failed-no-failures none -m "not soak"

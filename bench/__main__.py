@@ -24,6 +24,7 @@ _OPTIONS = {
     "events": "nexmark: how many, such as 1000000",
     "disorder": "nexmark: by how many milliseconds events may be out of order",
     "batch": "nexmark: how many rows a batch has",
+    "runs": "nexmark: how many runs count, beside the one that warms up",
     "last": "nexmark: how many milliseconds a batch of ours may last, whatever its rows",
 }
 

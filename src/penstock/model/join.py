@@ -12,7 +12,7 @@ from penstock.errors import ModelError
 from penstock.model.condition import require_condition
 from penstock.model.expr import Expr
 from penstock.model.join_bound import AsOf, Bound, Lasting, Whole
-from penstock.model.relation import Relation
+from penstock.model.relation import Relation, schema_once
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import Kind, Type
 
@@ -117,6 +117,9 @@ class Join(Relation):
     @property
     @override
     def schema(self) -> Schema:
+        return schema_once(self, self._schema)
+
+    def _schema(self) -> Schema:
         sides = (self.left.schema, self.right.schema)
         return Schema(
             tuple(result_field(pick, sides, self.how, self.site) for pick in self.columns)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from typing_extensions import override
 
@@ -56,6 +57,33 @@ class SameColumns(OneInput):
     @override
     def schema(self) -> Schema:
         return self.source.schema
+
+
+class _Step:
+    """A step as itself, not as what it is equal to; it is held, so its id stays its own."""
+
+    __slots__ = ("made", "step")
+
+    def __init__(self, step: Relation, made: Callable[[], Schema]) -> None:
+        self.step, self.made = step, made
+
+    @override
+    def __hash__(self) -> int:
+        return id(self.step)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Step) and self.step is other.step
+
+
+def schema_once(step: Relation, made: Callable[[], Schema]) -> Schema:
+    """Give the columns of a step, made once: each is made of those before, and asked for often."""
+    return _schema(_Step(step, made))
+
+
+@lru_cache(maxsize=1024)
+def _schema(step: _Step) -> Schema:
+    return step.made()
 
 
 def _walk(relation: Relation, seen: set[int]) -> Iterator[Relation]:
