@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 import bytewax.operators as op  # type: ignore[import-not-found]  # of another Python
 import pyarrow.parquet as pq
 
+from bench.nexmark.peers.bid_words import (
+    RATE,
+    channel_id,
+    minute_of,
+    price_in_bounds,
+    time_of_day,
+)
 from bench.nexmark.peers.bytewax_flow import Flow, Stream
-from bench.nexmark.peers.bytewax_streams import DAY, PLAIN_BID, Row, day_of, minute_of, rows_of
+from bench.nexmark.peers.bytewax_streams import PLAIN_BID, Row, day_of, rows_of
 
-_RATE = 0.908
-_CHANNEL_ID = re.compile(r"(?:&|^)channel_id=([^&]*)")
-_KNOWN = {"apple": "0", "google": "1", "facebook": "2", "baidu": "3"}
 _ADDRESS = "auction bidder price channel url"
 
 
@@ -22,7 +25,7 @@ def _each(columns: str, work: Callable[[Row], Iterable[Row]]) -> Callable[[Flow]
 
 
 def _in_euros(row: Row) -> list[Row]:
-    return [{**row, "price": row["price"] * _RATE}]
+    return [{**row, "price": row["price"] * RATE}]
 
 
 def _with_partitions(row: Row) -> list[Row]:
@@ -41,22 +44,16 @@ def _q13(flow: Flow) -> Stream:
 
 
 def _calculated(row: Row) -> list[Row]:
-    price = row["price"] * _RATE
-    if not 1_000_000 < price < 50_000_000:
+    price = row["price"] * RATE
+    if not price_in_bounds(price):
         return []
-    hour = row["date_time"] % DAY // 3_600_000
-    kind = "nightTime" if hour <= 6 or hour >= 20 else "otherTime"
-    if 8 <= hour <= 18:
-        kind = "dayTime"
+    kind = time_of_day(row["date_time"])
     more = {"price": price, "bid_time_type": kind, "c_counts": row["extra"].count("c")}
     return [{**row, **more}]
 
 
 def _with_channel_id(row: Row) -> list[Row]:
-    url, found = row.pop("url"), _KNOWN.get(row["channel"].lower())
-    if found is None:
-        match = _CHANNEL_ID.search(url)
-        found = match[1] if match else ""
+    found = channel_id(row["channel"], row.pop("url"))
     return [{**row, "channel_id": found}] if found else []
 
 

@@ -13,6 +13,7 @@ import bytewax.operators as op  # type: ignore[import-not-found]  # of another P
 import pyarrow as pa
 from bytewax.operators import windowing
 
+from bench.nexmark.peers.bid_words import minute_of
 from bench.nexmark.peers.bytewax_each import EACH
 from bench.nexmark.peers.bytewax_flow import Flow, Stream, Table
 from bench.nexmark.peers.bytewax_sales import SALES
@@ -22,7 +23,6 @@ from bench.nexmark.peers.bytewax_streams import (
     Row,
     day_of,
     keyed,
-    minute_of,
     rows_of,
     values,
 )

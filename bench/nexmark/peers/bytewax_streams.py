@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from functools import lru_cache
 from typing import Any
 
 import bytewax.operators as op  # type: ignore[import-not-found]  # of another Python
 
+from bench.nexmark.peers import bid_words
 from bench.nexmark.peers.bytewax_flow import Flow, Stream
 
 Row = dict[str, Any]
@@ -15,7 +14,6 @@ Row = dict[str, Any]
 BID = "auction bidder price channel url date_time extra"
 PLAIN_BID = "auction bidder price date_time extra"
 AUCTION = "id item_name description initial_bid reserve date_time expires seller category extra"
-DAY = 86_400_000
 
 
 def rows_of(flow: Flow, kind: str, columns: str, *, in_order: bool = False) -> Stream:
@@ -36,15 +34,4 @@ def values(stream: Stream) -> Stream:
 
 def day_of(row: Row) -> str:
     """Give the day of a row, in words."""
-    return _written(row["date_time"] // DAY)
-
-
-def minute_of(time_ms: int) -> str:
-    """Give the hour and the minute of a time."""
-    minutes = time_ms % DAY // 60_000
-    return f"{minutes // 60:02}:{minutes % 60:02}"
-
-
-@lru_cache
-def _written(day: int) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(day * 86_400))
+    return bid_words.day_of(row["date_time"])

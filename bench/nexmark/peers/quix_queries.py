@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable
 
+from bench.nexmark.peers.bid_words import (
+    RATE,
+    channel_id,
+    day_of,
+    minute_of,
+    price_in_bounds,
+    time_of_day,
+)
 from bench.nexmark.peers.quix_frames import PLAIN_BID, Frame, Frames, Row, State, some
 from bench.nexmark.peers.quix_windows import WINDOWS
 
-_RATE = 0.908
-_DAY = 86_400_000
 _WINDOW = 10_000
 _TOP = 10
 _BID = ("auction", "bidder", "price", "channel", "url", "date_time", "extra")
-_CHANNEL_ID = re.compile(r"(?:&|^)channel_id=([^&]*)")
-_KNOWN = {"apple": "0", "google": "1", "facebook": "2", "baidu": "3"}
 
 
 def _each(work: Callable[[Row], object], *, many: bool = False) -> Callable[[Frames], Frame]:
@@ -29,7 +31,7 @@ def _of_auctions(work: Callable[[Row, State], object]) -> Callable[[Frames], Fra
 
 
 def _q1(row: Row) -> Row:
-    return {**some(row, PLAIN_BID), "price": row["price"] * _RATE}
+    return {**some(row, PLAIN_BID), "price": row["price"] * RATE}
 
 
 def _q2(row: Row) -> list[Row]:
@@ -37,33 +39,26 @@ def _q2(row: Row) -> list[Row]:
 
 
 def _q10(row: Row) -> Row:
-    minutes = row["date_time"] % _DAY // 60_000
     return {
         **some(row, PLAIN_BID),
-        "dt": _day(row),
-        "hm": f"{minutes // 60:02}:{minutes % 60:02}",
+        "dt": day_of(row["date_time"]),
+        "hm": minute_of(row["date_time"]),
     }
 
 
 def _q14(row: Row) -> list[Row]:
-    price = row["price"] * _RATE
-    if not 1_000_000 < price < 50_000_000:
+    price = row["price"] * RATE
+    if not price_in_bounds(price):
         return []
-    hour = row["date_time"] % _DAY // 3_600_000
-    kind = "nightTime" if hour <= 6 or hour >= 20 else "otherTime"
-    if 8 <= hour <= 18:
-        kind = "dayTime"
+    kind = time_of_day(row["date_time"])
     found = {**some(row, PLAIN_BID), "price": price, "bid_time_type": kind}
     return [{**found, "c_counts": row["extra"].count("c")}]
 
 
 def _q21(row: Row) -> list[Row]:
-    found = _KNOWN.get(row["channel"].lower())
+    found = channel_id(row["channel"], row["url"])
     if found is None:
-        match = _CHANNEL_ID.search(row["url"])
-        if not match:
-            return []
-        found = match[1]
+        return []
     return [{**some(row, ("auction", "bidder", "price", "channel")), "channel_id": found}]
 
 
@@ -216,15 +211,15 @@ def _q16(frames: Frames) -> Frame:
 
 
 def _day_counts(row: Row, state: State) -> Row:
-    found = _counts(row, state, _day(row))
+    found = _counts(row, state, day_of(row["date_time"]))
     del found["latest"]
     return found
 
 
 def _channel_counts(row: Row, state: State) -> Row:
-    found = _counts(row, state, _day(row))
-    minutes = found.pop("latest") % _DAY // 60_000
-    return {"channel": row["channel"], **found, "minute": f"{minutes // 60:02}:{minutes % 60:02}"}
+    found = _counts(row, state, day_of(row["date_time"]))
+    minute = minute_of(found.pop("latest"))
+    return {"channel": row["channel"], **found, "minute": minute}
 
 
 def _counts(row: Row, state: State, day: str) -> Row:
@@ -249,7 +244,7 @@ def _counts(row: Row, state: State, day: str) -> Row:
 
 
 def _q17(row: Row, state: State) -> list[Row]:
-    day, price = _day(row), row["price"]
+    day, price = day_of(row["date_time"]), row["price"]
     found = state.get(day) or {
         "auction": row["auction"],
         "day": day,
@@ -319,17 +314,6 @@ def _rank(price: int) -> str:
     return "rank2" if price < 1_000_000 else "rank3"
 
 
-def _day(row: Row) -> str:
-    return _written(row["date_time"] // _DAY)
-
-
-def _written(day: int) -> str:
-    if day not in _DAYS:
-        _DAYS[day] = time.strftime("%Y-%m-%d", time.gmtime(day * 86_400))
-    return _DAYS[day]
-
-
-_DAYS: dict[int, str] = {}
 QUERIES: dict[str, Callable[[Frames], Frame]] = {
     **WINDOWS,
     "q0": _each(lambda row: some(row, PLAIN_BID)),

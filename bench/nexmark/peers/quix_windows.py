@@ -12,18 +12,23 @@ _SLIDE = 2_000
 _LATENESS = 4_000
 
 
-def _q5(frames: Frames) -> Frame:
-    bids = frames.read("bid", "auction")
-    windows = bids.hopping_window(_WINDOW, _SLIDE, grace_ms=_LATENESS).count()
-    counts = windows.final(closing_strategy="partition").apply(
+def _named(windows: Frame, key_name: str, count_name: str, *, longer: int = 0) -> Frame:
+    """Give the counts of windows with the names of the answer."""
+    return windows.apply(
         lambda row, key, *_: {
-            "auction": int(key),
-            "num": row["value"],
+            key_name: int(key),
+            count_name: row["value"],
             "starttime": row["start"],
-            "endtime": row["end"],
+            "endtime": row["end"] + longer,
         },
         metadata=True,
     )
+
+
+def _q5(frames: Frames) -> Frame:
+    bids = frames.read("bid", "auction")
+    windows = bids.hopping_window(_WINDOW, _SLIDE, grace_ms=_LATENESS).count()
+    counts = _named(windows.final(closing_strategy="partition"), "auction", "num")
     return frames.regroup(counts, "starttime").apply(_hottest, stateful=True, expand=True)
 
 
@@ -54,34 +59,14 @@ def _highest(best: list[Row], row: Row) -> list[Row]:
 
 def _q11(frames: Frames) -> Frame:
     windows = frames.read("bid", "bidder").session_window(_WINDOW, grace_ms=_LATENESS).count()
-    return windows.current().apply(
-        lambda row, key, *_: {
-            "bidder": int(key),
-            "bid_count": row["value"],
-            "starttime": row["start"],
-            "endtime": row["end"] - 1 + _WINDOW,
-        },
-        metadata=True,
-    )
+    # It has the time after the last row, and the answer that of the gap after it.
+    return _named(windows.current(), "bidder", "bid_count", longer=_WINDOW - 1)
 
 
 def _q12(frames: Frames) -> Frame:
     """A row is given the time by the clock: then windows are by it."""
     bids = frames.read("bid", "bidder").set_timestamp(lambda *_: int(time.time() * 1000))
-    return (
-        bids.tumbling_window(_WINDOW)
-        .count()
-        .current()
-        .apply(
-            lambda row, key, *_: {
-                "bidder": int(key),
-                "bid_count": row["value"],
-                "starttime": row["start"],
-                "endtime": row["end"],
-            },
-            metadata=True,
-        )
-    )
+    return _named(bids.tumbling_window(_WINDOW).count().current(), "bidder", "bid_count")
 
 
 WINDOWS: dict[str, Callable[[Frames], Frame]] = {"q5": _q5, "q7": _q7, "q11": _q11, "q12": _q12}

@@ -9,7 +9,7 @@ from typing_extensions import override
 from penstock.model.coherence import check_trigger, check_window
 from penstock.model.measure import Measure, measure_type
 from penstock.model.refine import DEFAULT_REFINEMENT, Refinement
-from penstock.model.relation import OneInput, schema_once
+from penstock.model.relation import OneInput, made_once
 from penstock.model.trigger import DEFAULT, EACH_ROW, Trigger
 from penstock.model.window import Window
 from penstock.schema.schema import Field, Schema
@@ -61,10 +61,8 @@ class Aggregate(OneInput):
 
     @property
     @override
+    @made_once
     def schema(self) -> Schema:
-        return schema_once(self, self._schema)
-
-    def _schema(self) -> Schema:
         known = self.source.schema
         keys = tuple(known.field(key) for key in self.keys)
         bounds = () if self.window is None else WINDOW_FIELDS

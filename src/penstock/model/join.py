@@ -12,7 +12,7 @@ from penstock.errors import ModelError
 from penstock.model.condition import require_condition
 from penstock.model.expr import Expr
 from penstock.model.join_bound import AsOf, Bound, Lasting, Whole
-from penstock.model.relation import Relation, schema_once
+from penstock.model.relation import Relation, made_once
 from penstock.schema.schema import Field, Schema
 from penstock.schema.types import Kind, Type
 
@@ -116,10 +116,8 @@ class Join(Relation):
 
     @property
     @override
+    @made_once
     def schema(self) -> Schema:
-        return schema_once(self, self._schema)
-
-    def _schema(self) -> Schema:
         sides = (self.left.schema, self.right.schema)
         return Schema(
             tuple(result_field(pick, sides, self.how, self.site) for pick in self.columns)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from typing_extensions import override
 
 from penstock.schema.schema import Schema
+
+Step = TypeVar("Step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +65,28 @@ class SameColumns(OneInput):
 class _Step:
     """A step as itself, not as what it is equal to; it is held, so its id stays its own."""
 
-    __slots__ = ("made", "step")
+    __slots__ = ("itself",)
 
-    def __init__(self, step: Relation, made: Callable[[], Schema]) -> None:
-        self.step, self.made = step, made
+    def __init__(self, itself: Any) -> None:  # noqa: ANN401  # any step
+        self.itself = itself
 
     @override
     def __hash__(self) -> int:
-        return id(self.step)
+        return id(self.itself)
 
     @override
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Step) and self.step is other.step
+        return isinstance(other, _Step) and self.itself is other.itself
 
 
-def schema_once(step: Relation, made: Callable[[], Schema]) -> Schema:
-    """Give the columns of a step, made once: each is made of those before, and asked for often."""
-    return _schema(_Step(step, made))
+def made_once(schema: Callable[[Step], Schema]) -> Callable[[Step], Schema]:
+    """Make the columns of a step once: they are made of those before, and asked for often."""
 
+    @lru_cache(maxsize=1024)
+    def known(step: _Step) -> Schema:
+        return schema(step.itself)
 
-@lru_cache(maxsize=1024)
-def _schema(step: _Step) -> Schema:
-    return step.made()
+    return wraps(schema)(lambda step: known(_Step(step)))
 
 
 def _walk(relation: Relation, seen: set[int]) -> Iterator[Relation]:

@@ -13,7 +13,7 @@ from penstock.model.change_rows import ChangeRows, RowChanges
 from penstock.model.condition import require_condition, require_event_time
 from penstock.model.enrich import Enrich
 from penstock.model.expr import Column, Expr
-from penstock.model.relation import OneInput, Relation, SameColumns, schema_once
+from penstock.model.relation import OneInput, Relation, SameColumns, made_once
 from penstock.model.signature import expr_type
 from penstock.schema.schema import Field, Schema
 
@@ -41,10 +41,8 @@ class Project(OneInput):
 
     @property
     @override
+    @made_once
     def schema(self) -> Schema:
-        return schema_once(self, self._schema)
-
-    def _schema(self) -> Schema:
         known = self.source.schema
         return Schema(tuple(_result(column, known) for column in self.columns))
 
