@@ -23,7 +23,7 @@ from penstock.plan.rules.prune_columns import prune_columns
 from penstock.plan.rules.push_filter_before_project import push_filter_before_project
 from penstock.plan.rules.push_filter_before_rekey import push_filter_before_rekey
 from penstock.plan.rules.push_filter_before_union import push_filter_before_union
-from penstock.plan.share import share
+from penstock.plan.share import Sharing
 
 Rule: TypeAlias = Callable[[Relation], Relation]
 """Looks at one step, whose inputs are done, and gives it back or something better."""
@@ -65,22 +65,25 @@ class Logical:
 
 def improve(program: Plan) -> Logical:
     """Apply all rules; every sink gets the same rows as before."""
-    better, changes = _rewritten(program, RULES)
+    sharing = Sharing()
+    better, changes = _rewritten(program, RULES, sharing)
     for rule in LAST_RULES:
         before, made = better, rule(better)
         if made is before:
             continue
-        better, more = _rewritten(made, TIDY if rule is prune_columns else RULES)
+        better, more = _rewritten(made, TIDY if rule is prune_columns else RULES, sharing)
         changes += _narrowed(before, better) if rule is prune_columns else _filtered(before, made)
         changes += [] if rule is prune_columns else more
     return Logical(better, tuple(changes))
 
 
-def _rewritten(program: Plan, rules: tuple[Rule, ...]) -> tuple[Plan, list[Change]]:
+def _rewritten(
+    program: Plan, rules: tuple[Rule, ...], sharing: Sharing
+) -> tuple[Plan, list[Change]]:
     rewriting = _Rewriting(rules)
-    known = share(program)
+    known = sharing.of(program)
     sinks = (replace(sink, relation=rewriting.best(sink.relation)) for sink in known.sinks)
-    return share(replace(known, sinks=tuple(sinks))), rewriting.changes
+    return sharing.of(replace(known, sinks=tuple(sinks))), rewriting.changes
 
 
 class _Rewriting:
