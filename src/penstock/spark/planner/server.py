@@ -27,7 +27,8 @@ _WAITING = 128
 
 def serve(listening: socket.socket, owner: int) -> None:
     """Fork a planner for every call, until the owner closes its end of a pipe."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    # Each is waited for, so that its time counts as that of the session.
+    signal.signal(signal.SIGCHLD, _wait_for_ended)
     poll = select.poll()
     poll.register(owner, select.POLLIN)
     poll.register(listening, select.POLLIN)
@@ -38,6 +39,12 @@ def serve(listening: socket.socket, owner: int) -> None:
         if listening.fileno() in ready:
             with contextlib.suppress(OSError, ValueError):
                 _answer(listening)
+
+
+def _wait_for_ended(*_: object) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _answer(listening: socket.socket) -> None:
