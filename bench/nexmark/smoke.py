@@ -44,6 +44,7 @@ def measured(scale: Scale, commands: list[EngineCommand]) -> Result:
             folder=events_folder(events, below=scale.folder / "nexmark"),
             queries=_QUERIES,
             runs=scale.of(3, 1),
+            warm=scale.of(1, 0),
             batch=batch_of(events),
             scratch=scratch,
         )

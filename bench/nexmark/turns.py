@@ -16,13 +16,17 @@ import pyarrow.parquet as pq
 from bench.nexmark.answers import count_events
 from bench.nexmark.check import differences
 from bench.nexmark.engines import LABELS
-from bench.nexmark.harness import Driven, EngineCommand, EngineDied, NotRun, Outcome
+from bench.nexmark.harness import Driven, EngineCommand, EngineDied, NotRun, Outcome, Ran
 from bench.nexmark.record import Record, Remark, Run
 
 _BATCH = 250_000
 _MILLION = 1_000_000
 _PATIENCE = 240.0
 _PATIENCE_PER_MILLION = 240.0
+_SHORT = 1.0
+"""Runs that last fewer seconds differ by more than their engines do: there are more of them."""
+_MORE = 4
+_MOST_WARMING = 6
 
 
 def batch_of(events: int) -> int:
@@ -38,6 +42,8 @@ class Plan:
     folder: Path
     queries: tuple[str, ...]
     runs: int = 3
+    warm: int = 3
+    """The seconds that an engine runs a query before it counts, in one run or in several."""
     batch: int
     last: int = 0
     """The milliseconds a batch of ours may last; 0: as many rows as `batch` says."""
@@ -90,16 +96,16 @@ class Turns:
 
     def _one(self, query: str) -> Iterator[Run | Remark]:
         read = count_events(query, self.plan.folder)
-        able = []
+        able: list[tuple[EngineCommand, int]] = []
         for command in self.commands:
-            wrong = self._checked(query, command)
-            if wrong is None:
-                able.append(command)
+            warmed = self._warmed(query, command)
+            if isinstance(warmed, NotRun):
+                yield self._remark(query, command, warmed)
             else:
-                yield self._remark(query, command, wrong)
-        for turn in range(self.plan.runs):
-            # Who is first changes, so that none always follows the same one.
-            for command in able[turn % len(able) :] + able[: turn % len(able)] if able else []:
+                short = self.plan.warm > 0 and warmed.seconds < _SHORT
+                able.append((command, self.plan.runs + (_MORE if short else 0)))
+        for turn in range(max((turns for _, turns in able), default=0)):
+            for command in _in_turn([one for one, turns in able if turn < turns], turn):
                 outcome = self._ask(query, command, None)
                 if isinstance(outcome, NotRun):
                     yield self._remark(query, command, outcome)
@@ -119,8 +125,20 @@ class Turns:
                 _say(f"{query} {LABELS.get(command.name, command.name)}: {_words(run)}")
                 yield run
 
-    def _checked(self, query: str, command: EngineCommand) -> NotRun | None:
-        """Warm up by a run whose result is compared with the answer; say what is wrong."""
+    def _warmed(self, query: str, command: EngineCommand) -> Outcome:
+        """Give the last run of a warm-up that begins with one whose result is right."""
+        outcome = self._checked(query, command)
+        spent, runs = 0.0, 1
+        while isinstance(outcome, Ran) and runs < _MOST_WARMING:
+            spent += outcome.seconds
+            if spent >= self.plan.warm:
+                break
+            outcome = self._ask(query, command, None)
+            runs += 1
+        return outcome
+
+    def _checked(self, query: str, command: EngineCommand) -> Outcome:
+        """Run it once and compare the result with the answer; say what is wrong."""
         results = self.plan.scratch / f"results-{command.name}"
         try:
             outcome = self._ask(query, command, results)
@@ -130,7 +148,7 @@ class Turns:
             if not found.exists():
                 return NotRun("wrong", "it kept no result to compare")
             told = differences(query, pq.read_table(found), self.plan.folder)
-            return NotRun("wrong", told[0]) if told else None
+            return NotRun("wrong", told[0]) if told else outcome
         finally:
             shutil.rmtree(results, ignore_errors=True)
 
@@ -160,6 +178,12 @@ class Turns:
         name = LABELS.get(command.name, command.name)
         _say(f"{query} {name}: {why.kind}: {why.reason}")
         return Remark(self.plan.case, query, command.name, why.kind, why.reason)
+
+
+def _in_turn(commands: list[EngineCommand], turn: int) -> list[EngineCommand]:
+    """Change who is first, so that none always follows the same one."""
+    first = turn % len(commands)
+    return commands[first:] + commands[:first]
 
 
 def _words(run: Run) -> str:

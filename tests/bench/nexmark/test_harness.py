@@ -35,7 +35,7 @@ def test_an_engine_says_who_it_is_and_what_a_query_took(driven: Driven) -> None:
     assert driven.hello["durability"] == "on disk"
     outcome = driven.ask({"query": "q0", "results": None}, PATIENCE)
     assert isinstance(outcome, Ran)
-    assert (outcome.seconds, outcome.first, outcome.rows) == (0.5, 0.25, 7)
+    assert (outcome.seconds, outcome.first, outcome.rows) == (0.5, 0.25, 0)
     assert outcome.memory > 1
 
 
@@ -105,6 +105,7 @@ def record(events: Write, tmp_path: Path) -> Record:
         folder=folder,
         queries=("q0", "q1", "q2", "q4"),
         runs=2,
+        warm=0,
         batch=1000,
         scratch=tmp_path / "run",
     )
@@ -122,3 +123,23 @@ def test_engines_take_turns_and_only_right_answers_have_a_speed(record: Record) 
     # An engine that died is started anew for what comes next.
     assert told["q4", "ours"].reason == "ended with 1: no memory left"
     assert len(told) == 5
+
+
+def test_an_engine_warms_up_and_short_runs_have_more_turns(
+    events: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = events(bid=[{"auction": 123, "date_time": 1}])
+    pq.write_table(answer("q0", folder), tmp_path / "q0.parquet")
+    plan = Plan(
+        events=1,
+        folder=folder,
+        queries=("q0",),
+        runs=1,
+        warm=2,
+        batch=1000,
+        scratch=tmp_path / "run",
+    )
+    record = Turns([command("ours", tmp_path)], plan).record()
+    # Its runs say that they last half a second: four of them make two, then five count.
+    assert [run.rows for run in record.runs] == [4, 5, 6, 7, 8]
+    assert capfd.readouterr().err.count("events/CPU-s") == len(record.runs)
