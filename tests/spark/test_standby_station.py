@@ -94,6 +94,21 @@ def test_a_standby_takes_over_when_the_lead_dies_but_not_when_it_rests(
     standby.close()
 
 
+def test_who_only_asks_whether_somebody_leads_does_not_lead(
+    tmp_path: Path, log: EmbeddedLog
+) -> None:
+    joined(tmp_path / "job", log).close()
+    asking = Sides(tmp_path / "job").lead_lock(0)
+    assert asking.acquire(0)
+    done = threading.Timer(SOON.total_seconds(), asking.release)
+    done.start()
+    again = joined(tmp_path / "job", log)
+    done.join()
+    assert again.leads
+    again.close()
+    asking.close()
+
+
 def test_a_lead_that_hangs_is_fenced_when_its_standby_takes_over(
     tmp_path: Path, log: EmbeddedLog
 ) -> None:

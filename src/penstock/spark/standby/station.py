@@ -234,7 +234,8 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
     with held(sides.lock("join")):
         lead = sides.lead
         leading = sides.lead_lock(lead.term)
-        if leading.acquire(0):
+        # Whoever asks whether somebody leads, or is at a side, holds its lock for a moment.
+        if leading.acquire(_ASKED):
             if follow:
                 leading.close()
                 return None
@@ -245,7 +246,6 @@ def join(checkpoint: Path, *, follow: bool = False) -> Station | None:
             leading.close()
             side, locks = other(lead.side), []
         own = sides.side_lock(side)
-        # Whoever asks whether a side is free holds its lock for a moment.
         if not own.acquire(_ASKED):
             for lock in locks:
                 lock.close()
