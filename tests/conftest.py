@@ -58,6 +58,7 @@ _LONGER = (
     *("spark/test_state_runs.py", "schema/codec/test_fuzz.py", "front/sql/test_triggers.py"),
     *("front/sql/test_join_kinds.py", "log/embedded/test_compaction_faults.py"),
     *("watch/test_kill.py", "watch/test_topic_observers.py", "watch/test_notifier.py"),
+    *("log/kafka/test_refusals.py", "broker/test_fetch.py"),
     *("kernel/fold/test_exact.py", "kernel/trigger/test_machine.py", "front/dsl/test_then.py"),
 )
 """Tests of whole programs, of processes, of commands and of many examples: not the fast loop's."""
