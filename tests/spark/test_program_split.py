@@ -3,7 +3,7 @@ from __future__ import annotations
 from penstock.log.record import TopicPartition
 from penstock.spark.batch import Batch, first_marks
 from penstock.spark.program_offset import ProgramOffset
-from penstock.spark.program_split import ProgramSplit, plan_program_splits
+from penstock.spark.program_split import Crew, ProgramSplit, plan_program_splits
 
 BATCH = Batch(10, 0, first_marks(10))
 SCANS = (("scan-a", "a"), ("scan-b", "b"))
@@ -18,9 +18,9 @@ def offset(**ends: tuple[int, ...]) -> ProgramOffset:
     return ProgramOffset(positions, dict.fromkeys(ends, "id"))
 
 
-def planned(end: ProgramOffset, tasks: int) -> list[ProgramSplit]:
+def planned(end: ProgramOffset, tasks: int, task_rows: int = 1) -> list[ProgramSplit]:
     start = ProgramOffset(dict.fromkeys(end.positions, 0), end.topics)
-    return plan_program_splits(SCANS, start, end, BATCH, tasks=tasks)
+    return plan_program_splits(SCANS, start, end, BATCH, Crew(tasks, task_rows))
 
 
 def test_partitions_share_as_many_tasks_as_there_are() -> None:
@@ -43,3 +43,10 @@ def test_a_long_backlog_of_one_partition_is_read_by_all_tasks_in_order() -> None
 def test_a_batch_without_rows_has_a_task_that_tells_the_time() -> None:
     end = offset(a=(0,), b=(0, 0))
     assert planned(end, 4) == [ProgramSplit(0, BATCH, end)]
+
+
+def test_rows_that_are_few_for_what_is_done_with_them_share_a_task() -> None:
+    few = planned(offset(a=(100, 100, 100, 100), b=(0,)), 4, 300)
+    assert [[found.split.partition for found in split.ranges] for split in few] == [[0, 1, 2, 3]]
+    more = planned(offset(a=(200, 200, 200, 200), b=(0,)), 4, 300)
+    assert [len(split.ranges) for split in more] == [1, 2, 1]

@@ -34,6 +34,8 @@ class ProgramOptions:
     clock: str = ""
     limits: BatchLimits = NO_LIMITS
     tasks: int = 1
+    task_rows: int = 1
+    """How many rows of a batch are worth a task of their own."""
     until: Until = "stopped"
     first: tuple[tuple[str, int, int], ...] = ()
     """Topic, partition and offset up to which it is read before anything of other topics is."""
@@ -74,6 +76,7 @@ class ProgramOptions:
             "reads_files": str(self.reads_files),
             "clock": self.clock,
             "tasks": str(self.tasks),
+            "task_rows": str(self.task_rows),
             "until": self.until,
             "first": json.dumps(self.first),
             "upto": json.dumps(self.upto),
@@ -101,6 +104,7 @@ class ProgramOptions:
                 span=None if seconds is None else timedelta(seconds=float(seconds)),
             ),
             tasks=int(given.get("tasks", available_cores())),
+            task_rows=int(given.get("task_rows", "1")),
             until=cast(Until, given["until"]),
             first=tuple(
                 (topic, partition, end)

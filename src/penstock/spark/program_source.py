@@ -26,7 +26,7 @@ from penstock.spark.notes import notes_file
 from penstock.spark.program_admission import PacedLimits, admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
-from penstock.spark.program_split import ProgramSplit, plan_program_splits
+from penstock.spark.program_split import Crew, ProgramSplit, plan_program_splits
 from penstock.spark.progress_file import Left, left_at, read_start
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._require_kept(begin, stop)
         assert stop.marks is not None
         batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended, notes)
-        scans = self._options.scans
-        return plan_program_splits(scans, begin, stop, batch, tasks=self._options.tasks)
+        crew = Crew(self._options.tasks, self._options.task_rows)
+        return plan_program_splits(self._options.scans, begin, stop, batch, crew)
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -44,13 +44,23 @@ class ProgramSplit(InputPartition):
         return self.number == 0
 
 
+class Crew(NamedTuple):
+    """How many tasks there are at most, and how many rows are worth one."""
+
+    tasks: int
+    task_rows: int = 1
+
+    def for_rows(self, rows: int) -> int:
+        """Give how many tasks take so many rows."""
+        return max(1, min(self.tasks, round(rows / self.task_rows)))
+
+
 def plan_program_splits(
     scans: Sequence[tuple[str, str]],
     start: ProgramOffset,
     end: ProgramOffset,
     batch: Batch,
-    *,
-    tasks: int,
+    crew: Crew,
 ) -> list[ProgramSplit]:
     """Give the tasks of a batch: at least one, since the time reaches every bucket.
 
@@ -59,15 +69,18 @@ def plan_program_splits(
     ranges = [
         Range(scan, topic, split)
         for scan, topic in scans
-        for split in plan_splits(_of_topic(start, topic), _of_topic(end, topic), min_tasks=tasks)
+        for split in plan_splits(
+            _of_topic(start, topic), _of_topic(end, topic), min_tasks=crew.tasks
+        )
     ]
-    groups = _dealt(ranges, tasks) or [()]
+    groups = _dealt(ranges, crew) or [()]
     return [ProgramSplit(number, batch, end, group) for number, group in enumerate(groups)]
 
 
-def _dealt(ranges: list[Range], tasks: int) -> list[tuple[Range, ...]]:
+def _dealt(ranges: list[Range], crew: Crew) -> list[tuple[Range, ...]]:
     """Deal ranges out evenly, neighbours together: so a partition's pieces keep their order."""
     total = sum(found.rows for found in ranges)
+    tasks = crew.for_rows(total)
     groups: dict[int, list[Range]] = {}
     before = 0
     for found in ranges:

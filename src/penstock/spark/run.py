@@ -51,6 +51,7 @@ from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
 from penstock.spark.stored_states import adopt_states
+from penstock.spark.task_worth import rows_worth_a_task
 from penstock.spark.upstream import drop_checkpoint, rebuild_from_log
 
 _SOURCE_NAME = "inputs"
@@ -153,6 +154,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         # A history comes in pieces that fit into memory.
         limits=limits or BatchLimits(rows=how.batch_rows),
         tasks=tasks_of(the_session().sparkContext),
+        task_rows=rows_worth_a_task(kept),
         until=lasts,
         # As far as they are now: what comes later takes its turn.
         first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
