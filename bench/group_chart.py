@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
-_COLOURS = ("#2f7d6b", "#c0562f", "#5b7fa6", "#b08a2e", "#7d5ba6", "#888888", "#3f3f3f")
+_COLOURS = (
+    *("#2f7d6b", "#c0562f", "#5b7fa6", "#d9ad5b", "#a58bc9"),
+    *("#888888", "#3f3f3f", "#c9c9c9", "#d46a9f"),
+)
 _BAR = 7
 _GAP = 10
 _LEFT = 84

@@ -5,6 +5,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench.catalog import NAMES, RESULTS
+from bench.group_chart import Group, draw_groups
+from bench.nexmark.engines import LABELS
 from bench.report import write
 from bench.result import Target, load
 from tests.bench.test_result import a_measure, a_result
@@ -34,6 +36,26 @@ def test_the_plots_are_drawn_and_linked(tmp_path: Path) -> None:
     assert plots == ["img/append.svg", "img/append-0.svg"]
     texts = [element.text for element in ElementTree.parse(tmp_path / plots[0]).iter()]
     assert "a < b [MB/s]" in texts
+
+
+def test_labels_of_bars_have_the_room_they_need(tmp_path: Path) -> None:
+    few, many = "a" * 10, "a" * 120
+    widths = []
+    for label in (few, many):
+        write([a_result(a_measure(label=label, baseline=(1.0,)))], tmp_path)
+        picture = ElementTree.parse(tmp_path / "img" / "append.svg").getroot()
+        widths.append(int(picture.attrib["viewBox"].split()[2]))
+        ends = [float(it.attrib["x"]) for it in picture.iter() if it.get("text-anchor") == "end"]
+        assert min(ends) > 6 * len(label)
+    assert widths[0] < widths[1]
+
+
+def test_each_kind_of_bar_has_a_colour_of_its_own() -> None:
+    kinds = tuple(LABELS.values())
+    groups = [Group("q0", dict.fromkeys(kinds, 1000.0))]
+    drawn = ElementTree.fromstring(draw_groups("engines", groups, kinds))
+    bars = [it.get("fill") for it in drawn.iter() if it.get("width") == "10"]
+    assert len(set(bars)) == len(bars) == len(kinds)
 
 
 def test_the_numbers_we_publish_are_of_full_size() -> None:
