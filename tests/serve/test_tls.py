@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +72,22 @@ def test_every_client_reaches_a_server_whose_certificate_it_is_told_to_trust(
     registry = RemoteRegistry(f"{served.url}/registry", token=served.word, ca_file=made.certificate)
     assert registry.subjects() == []
     registry.close()
+
+
+def test_nothing_is_sent_after_a_handshake_that_could_meet_the_first_question(
+    served: Home, made: Made
+) -> None:
+    address = httpx.URL(served.url)
+    trusted = ssl.create_default_context(cafile=str(made.certificate))
+    with (
+        socket.create_connection((address.host, address.port or 0), timeout=10) as plain,
+        trusted.wrap_socket(plain, server_hostname=address.host) as connection,
+    ):
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert connection.recv(4) == b"HTTP"
+        assert connection.version() == "TLSv1.3"
+        assert connection.session is not None
+        assert not connection.session.has_ticket
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused_by_every_client(
