@@ -40,6 +40,7 @@ def test_the_mode_is_that_of_the_system_and_a_choice_is_remembered(opened: Opene
 def test_the_keyboard_reaches_skip_link_navigation_and_main_actions(opened: Opened) -> None:
     page = opened("/topics/views")
     expect(page.get_by_role("button", name="Produce a record")).to_be_visible()
+    expect(page.get_by_role("button", name="Show record at offset").first).to_be_visible()
     seen = []
     for _ in range(24):
         page.keyboard.press("Tab")

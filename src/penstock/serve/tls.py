@@ -27,8 +27,8 @@ class TlsFiles:
                 _require_readable(file)
         found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         found.minimum_version = ssl.TLSVersion.TLSv1_2
-        # A ticket comes just after the handshake. A client that reads it while another thread of its
-        # sends the first question may lose that: one of some thousand WebSockets waited for ever.
+        # A ticket comes just after the handshake. A client that reads it while another thread sends
+        # its first question may lose that: one of some thousand WebSockets waited for ever.
         found.num_tickets = 0
         try:
             found.load_cert_chain(self.certificate, self.key, password=_no_password)
