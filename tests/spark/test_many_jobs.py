@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,8 +18,8 @@ from penstock.log.open import open_log
 from penstock.log.pressure import lag_of
 from penstock.model.physical import Settings
 from penstock.spark.joint.files import Group, begun, group_with, read_groups, write_group
-from penstock.spark.planner import ask as planner_ask
 from penstock.spark.planner.forking import Planners
+from penstock.spark.planner.server import ASKED, PIPE, RUNNER
 from penstock.spark.session import planner_server
 from penstock.sql.query_job import query_runnable
 from penstock.sql.query_place import checkpoint_of, taken
@@ -192,16 +191,38 @@ def test_an_idle_job_waits_for_an_append_and_its_end_does_not_wait(
 def test_what_is_no_planner_is_passed_on_and_without_a_server_there_is_one_anyway(
     tmp_path: Path,
 ) -> None:
-    planners = Planners(tmp_path)
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    planners = Planners(folder)
+    script = str(folder / "python")
+    # Nobody has told it how to call Spark, so a planner ends with words, wherever it runs.
+    ask = [script, "-m", RUNNER]
     try:
         assert planners.pid is not None
-        script = [str(tmp_path / "python"), "-c", "print(1)"]
-        assert subprocess.run(script, capture_output=True, check=True, text=True).stdout == "1\n"
+        told = subprocess.run([script, "-c", "print(1)"], capture_output=True, check=True)
+        assert told.stdout == b"1\n"
+        asked = subprocess.run(ask, capture_output=True, check=True)
+        assert asked.stderr == b""
+        wait_for(lambda: "PYTHON_WORKER_FACTORY" in (folder / "planners.txt").read_text())
+        assert not list(folder.glob(f"{ASKED}*"))
+        psutil.Process(planners.pid).kill()
+        wait_for(lambda: not (folder / PIPE).exists())
+        alone = subprocess.run(ask, capture_output=True, check=False)
+        assert alone.returncode
+        assert RUNNER.rpartition(".")[2].encode() in alone.stderr
     finally:
         planners.close()
-    alone = [sys.executable, planner_ask.__file__, str(tmp_path / "none"), sys.executable]
-    done = subprocess.run([*alone, "-c", "print(2)"], capture_output=True, check=True, text=True)
-    assert done.stdout == "2\n"
-    too_long = tmp_path / ("x" * 120)
-    too_long.mkdir()
-    assert Planners(too_long).pid is None
+
+
+def test_where_there_are_no_pipes_planners_are_started_as_spark_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError("no pipes here")
+
+    monkeypatch.setattr("os.mkfifo", refused)
+    planners = Planners(tmp_path)
+    try:
+        assert planners.pid is None
+    finally:
+        planners.close()

@@ -27,7 +27,7 @@ from penstock.spark.failure import run_error
 from penstock.spark.file_clock import FileClock
 from penstock.spark.give_up import prepare_files
 from penstock.spark.handle import codecs_of
-from penstock.spark.housekeeping import SPARK_RETAINS, tidy
+from penstock.spark.housekeeping import tidy
 from penstock.spark.identity import Identified, identify, keep_identity
 from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
@@ -38,6 +38,7 @@ from penstock.spark.program_format import PACKETS_DDL, ProgramFormat
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions, Until
 from penstock.spark.program_progress import program_progress
+from penstock.spark.program_session import program_session
 from penstock.spark.program_sink import ProgramSink
 from penstock.spark.program_start import start_offsets
 from penstock.spark.progress_file import Left, Start, left_before, read_start, write_start
@@ -55,20 +56,6 @@ from penstock.spark.task_worth import rows_worth_a_task
 from penstock.spark.upstream import drop_checkpoint, rebuild_from_log
 
 _SOURCE_NAME = "inputs"
-_SETTINGS: Mapping[str, str] = {
-    # Spark refuses several stateful operators of ours in a row; they need no watermark of Spark.
-    "spark.sql.streaming.unsupportedOperationCheck": "false",
-    # Cannot be switched on later: sources keep their offsets by name when a program changes.
-    "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
-    # A batch has some dozens of packets: code made for it costs more than it saves.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Our offsets and states have checksums of their own, see `spark.checkpoint_check`.
-    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    # Our offsets say when a batch without rows is due.
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    **SPARK_RETAINS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +151,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         latency=how.latency.total_seconds() if how.latency else 0.0,
         trim=how.trim,
     )
-    own = the_session().newSession()
+    own = program_session(the_session(), parts.format)
     sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
     return _started(own, sink, parts, how)
 
@@ -173,13 +160,10 @@ def _started(
     session: SparkSession, sink: ProgramSink, parts: Parts, how: JobSettings
 ) -> ProgramQuery:
     physical, options = sink.physical, sink.options
-    for name, value in _SETTINGS.items():
-        session.conf.set(name, value)
     if options.recovery == "active":
         # A standby reads the plans of batches that it is behind; one that starts is some behind.
         session.conf.set("spark.sql.streaming.minBatchesToRetain", "100")
     session.conf.set("spark.sql.shuffle.partitions", str(physical.settings.parallelism))
-    session.dataSource.register(parts.format)
     writer = (
         stages(session, physical, options, parts)
         .writeStream.outputMode("append")

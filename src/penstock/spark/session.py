@@ -29,6 +29,7 @@ from penstock.spark.dead_session import discard_dead, is_dead
 from penstock.spark.format import PenstockFormat
 from penstock.spark.home import stable_home, unzipped_home
 from penstock.spark.java import Java, require_java
+from penstock.spark.java_names import remember_names
 from penstock.spark.jvm.archive import TO_MAKE, archive_of, options_to_make, options_to_use
 from penstock.spark.jvm.classes import CLASS_PATH, classes_folder, on_class_path
 from penstock.spark.jvm.offer import offer_classes
@@ -179,6 +180,7 @@ def _start(
             f'Spark did not start with "{java.path}": {_last_line(scratch / "jvm.txt")}',
             hint="Run `penstock doctor` to see what this machine lacks.",
         ) from error
+    remember_names(session.sparkContext)
     planners.lead(session.sparkContext)
     _hush(session.sparkContext)
     leave_out_checksums(session.sparkContext)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import os
 import select
 import signal
@@ -16,29 +15,38 @@ import socket
 import sys
 import threading
 import traceback
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
 
 # A thread must not live through a fork; numpy starts some unless it is told that one will do.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"
-_WAITING = 128
+PIPE = "planners"
+"""The pipe that names are written to, a line each, in the folder of the session."""
+ASKED = "asked-"
+"""How the file is called, before that name, that has the environment of the planner asked for."""
+_READ_BYTES = 4096
 
 
-def serve(listening: socket.socket, owner: int) -> None:
-    """Fork a planner for every call, until the owner closes its end of a pipe."""
+def serve(folder: Path, asking: int, owner: int) -> None:
+    """Fork a planner for every name, until the owner closes its end of a pipe."""
     # Each is waited for, so that its time counts as that of the session.
     signal.signal(signal.SIGCHLD, _wait_for_ended)
     poll = select.poll()
     poll.register(owner, select.POLLIN)
-    poll.register(listening, select.POLLIN)
+    poll.register(asking, select.POLLIN)
+    heard = b""
     while True:
         ready = {number for number, _ in poll.poll()}
         if owner in ready and not os.read(owner, 1):
             return
-        if listening.fileno() in ready:
-            with contextlib.suppress(OSError, ValueError):
-                _answer(listening)
+        if asking in ready:
+            heard += os.read(asking, _READ_BYTES)
+            *names, heard = heard.split(b"\n")
+            for name in names:
+                with contextlib.suppress(OSError, ValueError):
+                    _answer(folder / f"{ASKED}{int(name)}")
 
 
 def _wait_for_ended(*_: object) -> None:
@@ -47,26 +55,17 @@ def _wait_for_ended(*_: object) -> None:
             pass
 
 
-def _answer(listening: socket.socket) -> None:
-    connection, _ = listening.accept()
-    with connection:
-        told = json.loads(_all_of(connection))
-        if os.fork():
-            connection.sendall(b"\n")
-            return
-    listening.close()
-    _plan(told)
+def _answer(asked: Path) -> None:
+    # How to call Spark, and its password, are in the environment.
+    told = asked.read_bytes()
+    asked.unlink()
+    pairs = (os.fsdecode(item).partition("=") for item in told.split(b"\0") if item)
+    environment = {name: value for name, _, value in pairs}
+    if not os.fork():
+        _plan(environment)
 
 
-def _all_of(connection: socket.socket) -> bytes:
-    connection.settimeout(1)
-    parts = []
-    while part := connection.recv(65536):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _plan(told: dict[str, Any]) -> None:
+def _plan(environment: Mapping[str, str]) -> None:
     """Do in a forked process what Spark's own planner does in one of its own."""
     code = 1
     try:
@@ -74,8 +73,7 @@ def _plan(told: dict[str, Any]) -> None:
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123
             os.dup2(nothing.fileno(), 0)
         os.environ.clear()
-        os.environ.update(told["environment"])
-        os.chdir(told["folder"])
+        os.environ.update(environment)
         known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         sys.path += [place for place in known if place and place not in sys.path]
         _run()
@@ -127,15 +125,14 @@ def _load() -> None:
     import penstock.spark.source  # noqa: F401, PLC0415
 
 
-def main(place: str) -> None:
-    """Listen at a place of the file system; who started this holds the other end of its input."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(place)
-        # Before the imports, so that nobody finds the door closed; they wait in front of it.
-        listening.listen(_WAITING)
-        _load()
-        gc.freeze()
-        serve(listening, sys.stdin.fileno())
+def main(folder: str) -> None:
+    """Serve a session in its folder; who started this holds the other end of its input."""
+    place = Path(folder)
+    # At both ends: a pipe whose writers have all gone would be ready without end.
+    asking = os.open(place / PIPE, os.O_RDWR)
+    _load()
+    gc.freeze()
+    serve(place, asking, sys.stdin.fileno())
 
 
 if __name__ == "__main__":
