@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from penstock.kernel.parcel import NO_BUCKET, Parcel, Worked
+import polars as pl
+
+from penstock.kernel.parcel import NO_BUCKET, Parcel, Worked, origin_of
 from penstock.kernel.port import Counts, Frame, State, Time
 from penstock.kernel.program import Program
 from penstock.kernel.unread import ALL_READ, Unread
@@ -100,18 +102,25 @@ class _Batch:
     def read(self, given: Input) -> None:
         clock = given.clock if given.bounded else None
         said: dict[Place, int | None] = dict(given.claims)
-        for arrival in given.arrivals:
+        waiting: list[Frame] = []
+        for number, arrival in enumerate(given.arrivals):
+            scan = arrival.place[0]
             taken = self._program.take(
-                arrival.place[0],
+                scan,
                 arrival.rows,
                 self._before.time.watermark,
                 clock,
+                chains=False,
                 unread=arrival.unread,
             )
-            self._collect(taken.worked)
+            self._collect(taken.worked, waiting)
             if given.heard and arrival.place not in given.claims:
                 known = said.get(arrival.place)
                 said[arrival.place] = _later(known, taken.candidate)
+            # All partitions of a scan at once, as a task that reads them does.
+            if [later.place[0] for later in given.arrivals[number + 1 : number + 2]] != [scan]:
+                self._follow(scan, waiting)
+                waiting = []
         self._watermarks = advance(self._watermarks, said, given.clock)
         self._time = Time(self._watermarks.reached, given.clock)
 
@@ -131,9 +140,17 @@ class _Batch:
         memory = Memory(self._watermarks, self._time, self._states, self._wakes)
         return Done(memory, tuple(self._parcels), self._counts)
 
-    def _collect(self, worked: Worked) -> None:
+    def _follow(self, scan: str, frames: list[Frame]) -> None:
+        if frames:
+            rows = pl.concat(frames, rechunk=False)
+            self._collect(self._program.follow(scan, rows, self._before.time.watermark))
+
+    def _collect(self, worked: Worked, waiting: list[Frame] | None = None) -> None:
+        """Put parcels where they belong: `waiting` takes those that are to be followed."""
         for parcel in worked.parcels:
-            if parcel.bucket == NO_BUCKET:
+            if waiting is not None and origin_of(parcel.target) is not None:
+                waiting.append(parcel.frame)
+            elif parcel.bucket == NO_BUCKET:
                 self._parcels.append(parcel)
             else:
                 buckets = self._waiting.setdefault(parcel.target, {})
