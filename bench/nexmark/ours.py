@@ -20,10 +20,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+# Before Arrow is loaded, as in a program that imports it alone.
+import penstock as ps
+
+# isort: split
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-import penstock as ps
 from bench.nexmark.outcome import count_of, rows_of
 from bench.nexmark.programs import PROGRAMS, Program
 from bench.nexmark.stateful_programs import PROGRAMS as STATEFUL
