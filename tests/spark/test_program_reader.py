@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
@@ -11,7 +12,8 @@ from penstock.log.rows import rows_of_bytes
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_source import ProgramReader
-from penstock.spark.progress_file import Left, Start, write_left, write_start
+from penstock.spark.program_split import ProgramSplit
+from penstock.spark.progress_file import Left, Start, left_before, write_left, write_start
 
 
 def _options(home: Path, *first: tuple[str, int, int]) -> ProgramOptions:
@@ -68,3 +70,30 @@ def test_without_such_topics_a_batch_takes_what_there_is(tmp_path: Path) -> None
             {"orders": 3, "people": 3},
             {"orders": 3, "people": 4},
         ]
+
+
+def test_few_rows_over_a_large_state_are_not_one_tasks_also_when_they_are_run_again(
+    tmp_path: Path,
+) -> None:
+    options = replace(_options(tmp_path), whole_rows=100)
+    with open_log(tmp_path) as log:
+        for topic in ("people", "orders"):
+            log.create_topic(topic)
+            _append(log, topic, 3)
+        _batches(options, log, 1)
+        begin = left_before(options.files)
+        assert begin is not None
+        for size, whole in ((1024, True), (1024**3, False)):
+            told = replace(begin, told={"state": {"sums": [10, size], "joins": [0, 0]}})
+            write_left(options.files.progress, told)
+            reader = ProgramReader(options, lambda _: log)
+            end = reader.latestOffset(begin.at.to_json(), ReadAllAvailable())
+            # A batch is run again by who has not planned it, and may have left its own already.
+            again = ProgramReader(options, lambda _: log)
+            for left in (told, replace(told, batch=1, at=ProgramOffset.from_json(end))):
+                write_left(options.files.progress, left)
+                for planner in (reader, again):
+                    found = planner.partitions(begin.at.to_json(), end)
+                    assert [cast(ProgramSplit, split).whole for split in found] == (
+                        [True] if whole else [False, False]
+                    )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from penstock.log.record import TopicPartition
 from penstock.spark.batch import Batch, first_marks
 from penstock.spark.program_offset import ProgramOffset
-from penstock.spark.program_split import Crew, ProgramSplit, plan_program_splits
+from penstock.spark.program_split import NEVER_WHOLE, Crew, ProgramSplit, plan_program_splits
 
 BATCH = Batch(10, 0, first_marks(10))
 SCANS = (("scan-a", "a"), ("scan-b", "b"))
@@ -18,9 +18,11 @@ def offset(**ends: tuple[int, ...]) -> ProgramOffset:
     return ProgramOffset(positions, dict.fromkeys(ends, "id"))
 
 
-def planned(end: ProgramOffset, tasks: int, task_rows: int = 1) -> list[ProgramSplit]:
+def planned(
+    end: ProgramOffset, tasks: int, task_rows: int = 1, whole_rows: int | None = None
+) -> list[ProgramSplit]:
     start = ProgramOffset(dict.fromkeys(end.positions, 0), end.topics)
-    return plan_program_splits(SCANS, start, end, BATCH, Crew(tasks, task_rows))
+    return plan_program_splits(SCANS, start, end, BATCH, Crew(tasks, task_rows, whole_rows))
 
 
 def test_partitions_share_as_many_tasks_as_there_are() -> None:
@@ -50,3 +52,20 @@ def test_rows_that_are_few_for_what_is_done_with_them_share_a_task() -> None:
     assert [[found.split.partition for found in split.ranges] for split in few] == [[0, 1, 2, 3]]
     more = planned(offset(a=(200, 200, 200, 200), b=(0,)), 4, 300)
     assert [len(split.ranges) for split in more] == [1, 2, 1]
+
+
+def test_one_task_does_the_whole_of_a_batch_of_few_rows() -> None:
+    (whole,) = planned(offset(a=(100, 100), b=(100,)), 2, 1, 300)
+    assert whole.whole
+    assert len(whole.ranges) == 3
+    (told,) = planned(offset(a=(0, 0), b=(0,)), 2, 1, 300)
+    assert told.whole
+    assert not told.ranges
+
+
+def test_a_task_that_does_not_do_the_whole_is_never_alone() -> None:
+    for end, most in ((offset(a=(301,), b=(0,)), 300), (offset(a=(0,), b=(0,)), NEVER_WHOLE)):
+        splits = planned(end, 1, 1_000, most)
+        assert len(splits) == 2
+        assert not any(split.whole for split in splits)
+        assert not splits[1].ranges

@@ -30,10 +30,11 @@ from penstock.model.progress import Progress
 from penstock.plan.planner import plan
 from penstock.schema.arrow import to_arrow
 from penstock.spark.admission import BatchLimits
+from penstock.spark.failpoints import FAILING
 from penstock.spark.file_clock import FileClock
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.program_offset import ProgramOffset
-from penstock.spark.run import start
+from penstock.spark.run import PARTS, Parts, start
 from penstock.testing.outbox import Outbox
 from penstock.testing.strategies import disordered_rows
 from tests.properties.chains import COLUMNS, DISORDER, NAMES, Oracle, Row, Step, chains, ordered
@@ -42,7 +43,12 @@ from tests.spark.programs import stored_rows
 PROGRAMS = 5
 ROWS_A_BATCH = 6
 PHASES = (Phase.generate,)  # an example takes seconds: none is made smaller
-CALM = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+CALM = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+    HealthCheck.filter_too_much,
+)
 ROWS = disordered_rows(
     {
         "k": st.one_of(st.integers(0, 4), st.none()),
@@ -76,11 +82,13 @@ SETTINGS = st.builds(
     fuse=st.booleans(),
     preaggregate=st.booleans(),
 )
+# Nobody lets them fail: of the others every other batch is one task's, of the first each.
+RUN_WITH = st.sampled_from([PARTS, FAILING])
 
 
 @pytest.mark.spark
 @pytest.mark.timeout(600)
-@given(STEPS, ROWS, SETTINGS)
+@given(STEPS, ROWS, SETTINGS, RUN_WITH)
 @settings(max_examples=3, phases=PHASES, suppress_health_check=CALM)
 def test_random_programs_give_on_spark_what_the_kernel_gives(
     spark: SparkSession,
@@ -88,14 +96,15 @@ def test_random_programs_give_on_spark_what_the_kernel_gives(
     programs: Programs,
     rows: list[Row],
     how: Settings,
+    parts: Parts,
 ) -> None:
-    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, how)
+    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, (how, parts))
 
 
 @pytest.mark.spark
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@given(STEPS, ROWS, SETTINGS)
+@given(STEPS, ROWS, SETTINGS, RUN_WITH)
 @settings(max_examples=300, phases=PHASES, suppress_health_check=CALM)
 def test_1500_random_programs_give_on_spark_what_the_kernel_gives(
     spark: SparkSession,
@@ -103,14 +112,20 @@ def test_1500_random_programs_give_on_spark_what_the_kernel_gives(
     programs: Programs,
     rows: list[Row],
     how: Settings,
+    parts: Parts,
 ) -> None:
-    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, how)
+    check(spark, tmp_path_factory.mktemp("random"), programs.steps, rows, (how, parts))
 
 
 def check(
-    spark: SparkSession, folder: Path, steps: Sequence[Step], rows: list[Row], how: Settings
+    spark: SparkSession,
+    folder: Path,
+    steps: Sequence[Step],
+    rows: list[Row],
+    run_with: tuple[Settings, Parts],
 ) -> None:
     """Run several programs as one on Spark, and each batch again without it."""
+    how, parts = run_with
     sinks = tuple(Sink(step.relation, f"out{number}") for number, step in enumerate(steps))
     physical = plan(Plan("random", sinks), how)
     clock = FileClock(folder / "clock")
@@ -132,6 +147,7 @@ def check(
             clock=clock,
             limits=BatchLimits(rows=ROWS_A_BATCH),
             on_progress=go_on,
+            parts=parts,
         ).await_end()
         kernel = repeated(physical, log, current_files(folder / "job"))
         oracle = Oracle()

@@ -7,11 +7,12 @@ import pytest
 
 import penstock as ps
 from penstock.model.expr import Column, Resolved
+from penstock.model.physical import Physical, Settings
 from penstock.model.stateless import Named, Project
 from penstock.model.user_code import UserCode
 from penstock.plan.planner import plan
 from penstock.schema.types import INT64
-from penstock.spark.task_worth import rows_worth_a_task
+from penstock.spark.task_worth import rows_of_a_whole, rows_worth_a_task
 
 MANY = 100_000
 
@@ -37,15 +38,31 @@ def doubled(row: dict[str, Any]) -> dict[str, int]:
     return {"amount": 2 * row["amount"]}
 
 
-def worth(build: Callable[[ps.Stream], ps.Stream], format: str | None = None) -> int:  # noqa: A002
+def planned(
+    build: Callable[[ps.Stream], ps.Stream],
+    format: str | None = None,  # noqa: A002
+    how: Settings | None = None,
+) -> Physical:
     app = ps.App("worth")
     columns = {"user": "string", "amount": "int64"}
     build(app.stream("events", schema=columns, format=format)).to("results")
-    return rows_worth_a_task(plan(app.plan()))
+    return plan(app.plan(), how or Settings())
+
+
+def worth(build: Callable[[ps.Stream], ps.Stream], format: str | None = None) -> int:  # noqa: A002
+    return rows_worth_a_task(planned(build, format))
 
 
 def filtered(events: ps.Stream) -> ps.Stream:
     return events.filter(ps.col("amount") > 5)
+
+
+def counted(events: ps.Stream) -> ps.Stream:
+    return events.group_by("user").agg(n=ps.count())
+
+
+def mapped_later(events: ps.Stream) -> ps.Stream:
+    return counted(events).map(lambda row: {"n": 2 * row["n"]}, schema={"n": "int64"})
 
 
 def called(events: ps.Stream) -> ps.Stream:
@@ -74,3 +91,30 @@ def test_functions_of_the_user_share_no_task(
     build: Callable[[ps.Stream], ps.Stream],
 ) -> None:
     assert worth(build) == 1
+
+
+def test_one_task_does_all_of_as_many_rows_as_it_reads_alone() -> None:
+    most = rows_of_a_whole(planned(counted))
+    assert most is not None
+    assert MANY <= worth(counted) < most < 2 * worth(counted)
+    fewer = rows_of_a_whole(planned(counted, format="json"))
+    assert fewer is not None
+    assert 1 < fewer < MANY
+
+
+@pytest.mark.parametrize(
+    ("build", "how"),
+    [(filtered, None), (mapped_later, None), (counted, Settings(fuse=False))],
+    ids=["no levels", "a function of the user's behind an exchange", "stages kept apart"],
+)
+def test_a_program_keeps_its_exchange_where_one_task_alone_would_be_slow_or_there_is_none(
+    build: Callable[[ps.Stream], ps.Stream], how: Settings | None
+) -> None:
+    assert rows_of_a_whole(planned(build, how=how)) is None
+
+
+def test_a_function_of_the_users_where_rows_are_read_takes_the_exchange_for_more_than_one() -> None:
+    def mapped_first(events: ps.Stream) -> ps.Stream:
+        return counted(events.map(lambda row: row, schema={"user": "string"}))
+
+    assert rows_of_a_whole(planned(mapped_first)) == 1

@@ -11,7 +11,7 @@ from penstock.kernel.parcel import NO_BUCKET, Parcel, Worked, origin_of
 from penstock.kernel.port import Counts
 from penstock.spark.batch_time import time_before
 from penstock.spark.dispatch import Dispatch, dispatch_of
-from penstock.spark.packet import Account, decode
+from penstock.spark.packet import Account, decode, encoded
 from penstock.spark.program_read import packet_rows
 
 
@@ -50,7 +50,7 @@ def _followed(dispatch: Dispatch, slot: int, blob: bytes) -> list[tuple[int, byt
         account = _with_counts(account, worked)
     # One more number, so that no two packets for a bucket have the same origin.
     sent = replace(packet, origin=(*packet.origin, 0), parcels=(), account=account)
-    return dispatch.send(parcels, sent, packet.batch, lane=packet.origin[-1])
+    return encoded(dispatch.send(parcels, sent, packet.batch, lane=packet.origin[-1]))
 
 
 def _with_counts(account: Account, worked: Worked) -> Account:

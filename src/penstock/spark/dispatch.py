@@ -15,7 +15,7 @@ from penstock.schema.codec.codec_cache import CodecCache
 from penstock.spark.aside import Staging, staged_outputs
 from penstock.spark.batch import Batch
 from penstock.spark.handle import worker_codecs, worker_log
-from penstock.spark.packet import Packet, encode
+from penstock.spark.packet import Packet
 from penstock.spark.slot import Slots
 from penstock.spark.stored_program import load_program
 
@@ -40,7 +40,7 @@ class Dispatch:
         *,
         told: Sequence[int] = (),
         lane: int = 0,
-    ) -> list[tuple[int, bytes]]:
+    ) -> list[tuple[int, Packet]]:
         """Give packets by slot; `packet` says what the sink gets beside the rows.
 
         Who is `told` the time gets a packet even without rows.
@@ -54,11 +54,8 @@ class Dispatch:
                 slot = self.slots.of(parcel.target, parcel.bucket)
                 by_slot.setdefault(slot, []).append((parcel.target, parcel.frame))
         plain = replace(packet, account=None)
-        sent = [
-            (slot, encode(replace(plain, parcels=tuple(found)))) for slot, found in by_slot.items()
-        ]
-        last = encode(self._to_sink(others, packet, batch, lane))
-        return [*sent, (self.slots.passing(lane), last)]
+        sent = [(slot, replace(plain, parcels=tuple(found))) for slot, found in by_slot.items()]
+        return [*sent, (self.slots.passing(lane), self._to_sink(others, packet, batch, lane))]
 
     def _to_sink(
         self, others: list[tuple[str, Frame]], packet: Packet, batch: Batch, lane: int

@@ -22,13 +22,16 @@ from typing_extensions import override
 from penstock.log.port import Appended, Log, Transaction
 from penstock.log.record import TopicPartition
 from penstock.log.topic import Topic
+from penstock.spark.dispatch import Dispatch
 from penstock.spark.handle import worker_log
 from penstock.spark.level import Level
 from penstock.spark.packet import Packet
 from penstock.spark.program_format import ProgramFormat
+from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_sink import ProgramSink
 from penstock.spark.program_source import ProgramReader
+from penstock.spark.program_split import NEVER_WHOLE
 from penstock.spark.run import Parts
 
 if TYPE_CHECKING:
@@ -167,10 +170,10 @@ class FailingLog:
 
 
 class FailingReader(ProgramReader):
-    """Plans and reads batches, and fails before and after."""
+    """Plans and reads batches, and fails before and after; every other one is a whole."""
 
     def __init__(self, options: ProgramOptions, log_of: Callable[[str], Log]) -> None:
-        super().__init__(options, log_of)
+        super().__init__(options, log_of, _failing_level)
         inputs = frozenset(topic for _, topic in options.scans)
         if log_of is FailingFormat.log_of:
             self._log_of = cast(Callable[[str], Log], partial(FailingLog, inputs=inputs))
@@ -181,6 +184,12 @@ class FailingReader(ProgramReader):
         if found != start:
             reach(self._options.home, BEFORE_OFFSETS)
         return found
+
+    @override
+    def _whole_rows(self, begin: ProgramOffset) -> int | None:
+        # Both ways that a batch may take are to fail; one that is run again takes its own.
+        found = super()._whole_rows(begin)
+        return found if found is None or self._options.files.begun % 2 else NEVER_WHOLE
 
     @override
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -222,6 +231,20 @@ class FailingLevel(Level):
         reach(self.home, f"level {self.number}")
         yield from Level.__call__(self, batches)
         reach(self.home, f"level {self.number} done", begun)
+
+    @override
+    def through(
+        self, dispatch: Dispatch, sent: Sequence[tuple[int, Packet]]
+    ) -> list[tuple[int, Packet]]:
+        begun = time.time()
+        reach(self.home, f"level {self.number}")
+        left = Level.through(self, dispatch, sent)
+        reach(self.home, f"level {self.number} done", begun)
+        return left
+
+
+def _failing_level() -> type[Level]:
+    return FailingLevel
 
 
 class FailingSink(ProgramSink):

@@ -8,9 +8,11 @@ level, or for the sink, passes through as it came.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
+from typing import Self
 
 import pyarrow as pa
 
@@ -21,7 +23,16 @@ from penstock.model.aggregate import Aggregate
 from penstock.spark.batch_time import time_before, watermarks_after
 from penstock.spark.dispatch import Dispatch, dispatch_of
 from penstock.spark.notes import known_notes
-from penstock.spark.packet import Account, Packet, batch_of, in_order, merged_candidates
+from penstock.spark.packet import (
+    Account,
+    Packet,
+    batch_of,
+    encoded,
+    in_order,
+    merged_candidates,
+    ordered,
+)
+from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_read import packet_rows
 from penstock.spark.savepoint_files import saved_state
 from penstock.spark.state_files import StateFiles, Stored
@@ -45,6 +56,14 @@ class Level:
     inherited: str = ""
     """The folder of states that the program began with, where it goes on after another."""
 
+    @classmethod
+    def of(cls, options: ProgramOptions, number: int) -> Self:
+        """Give a level of a program."""
+        files = options.files
+        inherited = str(files.inherited) if files.inherited.exists() else ""
+        memory = str(files.memory)
+        return cls(options.program, number, options.home, options.staging, memory, inherited)
+
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Take the groups of one task, one after the other."""
         dispatch = dispatch_of(self.program, self.home, self.staging)
@@ -60,11 +79,36 @@ class Level:
         yield packet_rows(waiting)
 
     def _sent(self, dispatch: Dispatch, slot: int, blobs: list[bytes]) -> list[tuple[int, bytes]]:
-        owner = dispatch.slots.owner(slot)
-        if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
+        owner = self._owner(dispatch, slot)
+        if owner is None:
             return [(slot, blob) for blob in blobs]
         packets = in_order(blobs)
-        return Bucket(self, dispatch, *owner).step(packets, remembered(packets, *owner))
+        return encoded(Bucket(self, dispatch, *owner).step(packets, remembered(packets, *owner)))
+
+    def through(
+        self, dispatch: Dispatch, sent: Sequence[tuple[int, Packet]]
+    ) -> list[tuple[int, Packet]]:
+        """Take all packets of a batch that is in one task; give those that leave."""
+        left: list[tuple[int, Packet]] = []
+        here: dict[int, list[Packet]] = {}
+        for slot, packet in sent:
+            if self._owner(dispatch, slot) is None:
+                left.append((slot, packet))
+            else:
+                here.setdefault(slot, []).append(packet)
+        for slot, found in sorted(here.items(), key=itemgetter(0)):
+            owner = dispatch.slots.owner(slot)
+            assert owner is not None
+            packets = ordered(found)
+            left += Bucket(self, dispatch, *owner).step(packets, remembered(packets, *owner))
+        return left
+
+    def _owner(self, dispatch: Dispatch, slot: int) -> tuple[str, int] | None:
+        """Give the operator and the bucket that packets are for; none where not of this level."""
+        owner = dispatch.slots.owner(slot)
+        if owner is None or dispatch.program.keyed[owner[0]].level != self.number:
+            return None
+        return owner
 
 
 class Remembered:
@@ -102,7 +146,7 @@ class Bucket:
         codec = codec_of(level.program, operator)
         self.files = StateFiles(Path(level.memory) / operator / str(bucket), codec)
 
-    def step(self, packets: list[Packet], state: Remembered) -> list[tuple[int, bytes]]:
+    def step(self, packets: list[Packet], state: Remembered) -> list[tuple[int, Packet]]:
         """Take the packets of a batch; give those that leave."""
         batch = batch_of(packets)
         candidates = merged_candidates(packets)

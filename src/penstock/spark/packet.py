@@ -78,6 +78,11 @@ def encode(packet: Packet) -> bytes:
     return b"".join((len(text).to_bytes(_FRONT, "little"), text, *bodies))
 
 
+def encoded(sent: Iterable[tuple[int, Packet]]) -> list[tuple[int, bytes]]:
+    """Write packets that are sent to slots."""
+    return [(slot, encode(packet)) for slot, packet in sent]
+
+
 def decode(blob: bytes) -> Packet:
     """Read what `encode` wrote."""
     start = _FRONT + int.from_bytes(blob[:_FRONT], "little")
@@ -99,7 +104,12 @@ def decode(blob: bytes) -> Packet:
 
 def in_order(blobs: Iterable[bytes]) -> list[Packet]:
     """Read packets and put them in the order of their senders."""
-    return sorted((decode(blob) for blob in blobs), key=lambda packet: packet.origin)
+    return ordered(decode(blob) for blob in blobs)
+
+
+def ordered(packets: Iterable[Packet]) -> list[Packet]:
+    """Put packets in the order of their senders."""
+    return sorted(packets, key=lambda packet: packet.origin)
 
 
 def batch_of(packets: Iterable[Packet]) -> Batch:

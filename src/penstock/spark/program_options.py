@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from penstock.model.job_settings import Guarantee, Recovery
 from penstock.spark.admission import NO_LIMITS, BatchLimits
-from penstock.spark.cores import available_cores
 from penstock.spark.job_files import JobFiles
 
 Until: TypeAlias = Literal["stopped", "caught up", "end", "drained"]
 """How long a program runs: until it is stopped; until it has caught up with its topics; until
 their end, which closes every window; or until the batch is done that it was in."""
+
+_TOLD = "told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class ProgramOptions:
     tasks: int = 1
     task_rows: int = 1
     """How many rows of a batch are worth a task of their own."""
+    whole_rows: int | None = None
+    """Up to how many rows the task that reads a batch does all of it; none where it never does."""
     until: Until = "stopped"
     first: tuple[tuple[str, int, int], ...] = ()
     """Topic, partition and offset up to which it is read before anything of other topics is."""
@@ -61,60 +64,26 @@ class ProgramOptions:
         return JobFiles(Path(self.folder))
 
     def to_texts(self) -> dict[str, str]:
-        """Give them as Spark passes options on."""
-        limits = {
-            "max_rows": self.limits.rows,
-            "max_bytes": self.limits.bytes,
-            "max_seconds": None if self.limits.span is None else self.limits.span.total_seconds(),
+        """Give them as Spark passes options on: each would be a call of its own to the JVM."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        span = self.limits.span
+        told["limits"] = {
+            "rows": self.limits.rows,
+            "bytes": self.limits.bytes,
+            "seconds": None if span is None else span.total_seconds(),
         }
-        return {
-            "home": self.home,
-            "program": self.program,
-            "folder": self.folder,
-            "job": self.job,
-            "scans": json.dumps(self.scans),
-            "reads_files": str(self.reads_files),
-            "clock": self.clock,
-            "tasks": str(self.tasks),
-            "task_rows": str(self.task_rows),
-            "until": self.until,
-            "first": json.dumps(self.first),
-            "upto": json.dumps(self.upto),
-            "guarantee": self.guarantee,
-            "recovery": self.recovery,
-            "latency": str(self.latency),
-            **{name: str(value) for name, value in limits.items() if value is not None},
-        }
+        return {_TOLD: json.dumps(told)}
 
     @classmethod
     def from_texts(cls, given: Mapping[str, str]) -> ProgramOptions:
         """Read what `to_texts` gave."""
-        rows, size, seconds = (given.get(name) for name in ("max_rows", "max_bytes", "max_seconds"))
-        return cls(
-            home=given["home"],
-            program=given["program"],
-            folder=given["folder"],
-            job=given["job"],
-            scans=tuple((scan, topic) for scan, topic in json.loads(given["scans"])),
-            reads_files=given["reads_files"] == "True",
-            clock=given.get("clock", ""),
-            limits=BatchLimits(
-                rows=None if rows is None else int(rows),
-                bytes=None if size is None else int(size),
-                span=None if seconds is None else timedelta(seconds=float(seconds)),
-            ),
-            tasks=int(given.get("tasks", available_cores())),
-            task_rows=int(given.get("task_rows", "1")),
-            until=cast(Until, given["until"]),
-            first=tuple(
-                (topic, partition, end)
-                for topic, partition, end in json.loads(given.get("first", "[]"))
-            ),
-            upto=tuple(
-                (topic, partition, end)
-                for topic, partition, end in json.loads(given.get("upto", "[]"))
-            ),
-            guarantee=cast(Guarantee, given.get("guarantee", "exactly-once")),
-            recovery=cast(Recovery, given.get("recovery", "passive")),
-            latency=float(given.get("latency", "0")),
+        told = json.loads(given[_TOLD])
+        seconds = told["limits"]["seconds"]
+        told["limits"] = BatchLimits(
+            rows=told["limits"]["rows"],
+            bytes=told["limits"]["bytes"],
+            span=None if seconds is None else timedelta(seconds=seconds),
         )
+        for name in ("scans", "first", "upto"):
+            told[name] = tuple(tuple(item) for item in told[name])
+        return cls(**told)

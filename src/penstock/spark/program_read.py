@@ -38,8 +38,8 @@ _TIMESTAMP = pa.field(TIMESTAMP_COLUMN, pa.timestamp("ms", tz="UTC"))
 PACKETS = pa.schema([("slot", pa.int32()), ("blob", pa.binary())])
 
 
-def read_packets(dispatch: Dispatch, split: ProgramSplit) -> Iterator[pa.RecordBatch]:
-    """Read a split and give what it sends, one row for each receiver."""
+def read_packets(dispatch: Dispatch, split: ProgramSplit) -> list[tuple[int, Packet]]:
+    """Read a split and give what it sends, one packet for each receiver."""
     physical = dispatch.program.physical
     reading = Reading(dispatch.program, split.batch)
     if split.ranges:
@@ -57,7 +57,7 @@ def read_packets(dispatch: Dispatch, split: ProgramSplit) -> Iterator[pa.RecordB
         batch=split.batch if split.first else None,
         account=replace(account, at=split.at.to_json()) if split.first else account,
     )
-    yield packet_rows(dispatch.send(parcels, packet, split.batch, told=told, lane=split.number))
+    return dispatch.send(parcels, packet, split.batch, told=told, lane=split.number)
 
 
 def packet_rows(sent: list[tuple[int, bytes]]) -> pa.RecordBatch:

@@ -77,7 +77,7 @@ class ProgramSink:
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
         begun = monotonic()
-        blobs = collected(rows)
+        blobs = collected(rows, whole=self.options.whole_rows is not None)
         if blobs is None:
             # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results
             # are staged by who reads, packets are few and short, and rows are the shorter way.

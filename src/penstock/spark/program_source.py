@@ -26,11 +26,18 @@ from penstock.spark.notes import notes_file
 from penstock.spark.program_admission import PacedLimits, admit_program
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions
-from penstock.spark.program_split import Crew, ProgramSplit, plan_program_splits
-from penstock.spark.progress_file import Left, left_at, read_start
+from penstock.spark.program_split import (
+    NEVER_WHOLE,
+    Crew,
+    ProgramSplit,
+    plan_program_splits,
+)
+from penstock.spark.progress_file import Left, left_at, left_before, read_start
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from penstock.spark.level import Level
 
 # An idle query asks again and again, which costs a millisecond or two each time. A question waits
 # for an append: the longer, the longer nothing has come, between these seconds. An append, a due
@@ -39,6 +46,8 @@ if TYPE_CHECKING:
 _PATIENCE = 0.25
 _LONGEST_PATIENCE = 32.0
 _LONGEST_IDLE = 8
+# A step over more bytes than this is worth all cores, however few its rows.
+_LITTLE_STATE = 16 * 1024 * 1024
 # Spark knows limits by rows only; the real ones are in the options.
 _LIMITED = ReadMaxRows(2**62)
 
@@ -46,9 +55,15 @@ _LIMITED = ReadMaxRows(2**62)
 class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans batches: when rows have come, when something is due, and once at the end."""
 
-    def __init__(self, options: ProgramOptions, log_of: Callable[[str], Log]) -> None:
+    def __init__(
+        self,
+        options: ProgramOptions,
+        log_of: Callable[[str], Log],
+        level: Callable[[], type[Level]] | None = None,
+    ) -> None:
         self._options = options
         self._log_of = log_of
+        self._level = level or _level
         self._clock = clock_at(options.clock)
         self._target: dict[TopicPartition, int] | None = None
         self._limits = PacedLimits(options)
@@ -117,24 +132,30 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         begin, stop = ProgramOffset.from_json(start), ProgramOffset.from_json(end)
         stop.require_same_topics(self._log)
-        notes = self._notes(begin)
+        notes, whole_rows = self._notes(begin), self._whole_rows(begin)
         begin = beyond(begin, self._passed)
         self._require_kept(begin, stop)
         assert stop.marks is not None
         batch = Batch(stop.clock, begin.clock, stop.marks, stop.ended, notes)
-        crew = Crew(self._options.tasks, self._options.task_rows)
+        crew = Crew(self._options.tasks, self._options.task_rows, whole_rows)
         return plan_program_splits(self._options.scans, begin, stop, batch, crew)
 
     @override
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         # Only tasks read: the process that plans does without the kernel, and starts faster.
         from penstock.spark.dispatch import dispatch_of  # noqa: PLC0415
-        from penstock.spark.program_read import read_packets  # noqa: PLC0415
+        from penstock.spark.packet import encoded  # noqa: PLC0415
+        from penstock.spark.program_read import packet_rows, read_packets  # noqa: PLC0415
 
         assert isinstance(partition, ProgramSplit)
         options = self._options
         dispatch = dispatch_of(options.program, options.home, options.staging)
-        yield from read_packets(replace(dispatch, log_of=self._log_of), partition)
+        dispatch = replace(dispatch, log_of=self._log_of)
+        sent = read_packets(dispatch, partition)
+        if partition.whole:
+            for number in range(len(dispatch.program.physical.levels)):
+                sent = self._level().of(options, number).through(dispatch, sent)
+        yield packet_rows(encoded(sent))
 
     @override
     def commit(self, end: dict[str, Any]) -> None:
@@ -185,6 +206,19 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         first = start is not None and start.offset == begin
         return "" if first else str(notes_file(self._options.files, begin))
 
+    def _whole_rows(self, begin: ProgramOffset) -> int | None:
+        """Give up to how many rows a batch is done by one task: few, and over little state."""
+        most = self._options.whole_rows
+        if most is None:
+            return None
+        if self._left is not None and self._left[0] == begin:
+            left = self._left[1]
+        else:
+            # One that is run again may have left its own already, which tells as well.
+            left = left_before(self._options.files)
+        state = 0 if left is None else sum(size for _, size in left.told["state"].values())
+        return most if state <= _LITTLE_STATE else NEVER_WHOLE
+
     def _marks(self, left: Left | None, now: int) -> dict[str, Any]:
         if left is not None:
             return dict(left.marks)
@@ -214,6 +248,13 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     hint="Retention took records before they were read: start with a new"
                     " checkpoint, or raise the topic's retention.",
                 )
+
+
+def _level() -> type[Level]:
+    # Only tasks ask for it, as above.
+    from penstock.spark.level import Level  # noqa: PLC0415
+
+    return Level
 
 
 def _has_more(begin: ProgramOffset, ends: dict[TopicPartition, int]) -> bool:

@@ -12,6 +12,9 @@ from penstock.spark.batch import Batch
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.split import Split, plan_splits
 
+NEVER_WHOLE = -1
+"""Up to how many rows one task does the whole batch, where none is to."""
+
 
 class Range(NamedTuple):
     """Offsets of one partition to be read for one scan."""
@@ -30,13 +33,15 @@ class Range(NamedTuple):
 class ProgramSplit(InputPartition):
     """What one task reads: nothing where the batch only tells the time.
 
-    `number` puts the packets of tasks in order; the first tells the others' time.
+    `number` puts the packets of tasks in order; the first tells the others' time. The one task
+    of a `whole` batch takes what it reads through all levels, too.
     """
 
     number: int
     batch: Batch
     at: ProgramOffset
     ranges: tuple[Range, ...] = ()
+    whole: bool = False
 
     @property
     def first(self) -> bool:
@@ -45,10 +50,14 @@ class ProgramSplit(InputPartition):
 
 
 class Crew(NamedTuple):
-    """How many tasks there are at most, and how many rows are worth one."""
+    """How many tasks there are at most, and how many rows are worth one.
+
+    Up to `whole_rows` one task does the whole batch: none where no task of the program ever does.
+    """
 
     tasks: int
     task_rows: int = 1
+    whole_rows: int | None = None
 
     def for_rows(self, rows: int) -> int:
         """Give how many tasks take so many rows."""
@@ -64,7 +73,8 @@ def plan_program_splits(
 ) -> list[ProgramSplit]:
     """Give the tasks of a batch: at least one, since the time reaches every bucket.
 
-    `scans` are ids with their topics. Short ranges share a task: each one costs a start.
+    `scans` are ids with their topics. Short ranges share a task: each one costs a start. Of a
+    program that may have whole batches, one task alone always does the whole.
     """
     ranges = [
         Range(scan, topic, split)
@@ -73,7 +83,11 @@ def plan_program_splits(
             _of_topic(start, topic), _of_topic(end, topic), min_tasks=crew.tasks
         )
     ]
+    if crew.whole_rows is not None and sum(found.rows for found in ranges) <= crew.whole_rows:
+        return [ProgramSplit(0, batch, end, tuple(ranges), whole=True)]
     groups = _dealt(ranges, crew) or [()]
+    if crew.whole_rows is not None and len(groups) == 1:
+        groups.append(())
     return [ProgramSplit(number, batch, end, group) for number, group in enumerate(groups)]
 
 

@@ -52,7 +52,7 @@ from penstock.spark.state_forms import warn_of_changes
 from penstock.spark.static_tables import with_static_tables
 from penstock.spark.stored_program import store_program
 from penstock.spark.stored_states import adopt_states
-from penstock.spark.task_worth import rows_worth_a_task
+from penstock.spark.task_worth import rows_of_a_whole, rows_worth_a_task
 from penstock.spark.upstream import drop_checkpoint, rebuild_from_log
 
 _SOURCE_NAME = "inputs"
@@ -142,6 +142,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         limits=limits or BatchLimits(rows=how.batch_rows),
         tasks=tasks_of(the_session().sparkContext),
         task_rows=rows_worth_a_task(kept),
+        whole_rows=rows_of_a_whole(kept),
         until=lasts,
         # As far as they are now: what comes later takes its turn.
         first=tuple((*at, bound.end) for at, bound in log.snapshot(sorted(first)).items()),
@@ -191,16 +192,12 @@ def stages(
     reader = session.readStream.format(parts.format.name()).name(_SOURCE_NAME)
     frame = reader.options(**options.to_texts()).load()
     frame = _followed(frame, physical, options)
-    files = options.files
-    inherited = str(files.inherited) if files.inherited.exists() else ""
     for number in range(len(physical.levels)):
         if number and physical.settings.fuse:
             # Rows as Python gives them cannot be exchanged as they are (ClassCastException): a
             # projection that Spark cannot leave out makes them into its own.
             frame = frame.select(nullif("slot", lit(-1)).alias("slot"), "blob")
-        level = parts.level(
-            options.program, number, options.home, options.staging, str(files.memory), inherited
-        )
+        level = parts.level.of(options, number)
         shared_out = frame.repartition(physical.settings.parallelism, "slot")
         frame = shared_out.mapInArrow(level, PACKETS_DDL)
         frame = _followed(frame, physical, options)

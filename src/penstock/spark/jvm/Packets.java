@@ -7,6 +7,8 @@ import java.io.FileOutputStream;
 import java.io.OutputStream;
 import java.io.Serializable;
 import java.util.ArrayList;
+import org.apache.spark.Dependency;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -20,8 +22,14 @@ import scala.runtime.AbstractFunction2;
 /** The packets of a batch, one after the other, each after its length. */
 public class Packets {
     /** Gives them, or writes them to a file and gives null where they are more than `most` bytes. */
-    public static byte[] collect(Dataset rows, String file, int most) throws java.io.IOException {
+    public static byte[] collect(Dataset rows, String file, int most, boolean whole)
+            throws java.io.IOException {
         RDD found = rowsOf(rows.queryExecution());
+        if (whole) {
+            RDD read = readOf(found);
+            // What a single task reads it has taken through all levels: they need not be run.
+            if (read.getNumPartitions() == 1) found = read;
+        }
         Take take = new Take(rows.schema().fieldIndex("blob"));
         Object[] parts = (Object[]) found.sparkContext().runJob(
             found, take, ClassTag$.MODULE$.apply(byte[][].class));
@@ -48,6 +56,22 @@ public class Packets {
     private static RDD rowsOf(QueryExecution execution) {
         LogicalPlan plan = execution.logical();
         return plan instanceof LogicalRDD ? ((LogicalRDD) plan).rdd() : execution.toRdd();
+    }
+
+    // What is read, before the first exchange; without an exchange, all there is.
+    private static RDD readOf(RDD rows) {
+        RDD read = rows;
+        RDD at = rows;
+        while (at.dependencies().nonEmpty()) {
+            Dependency before = (Dependency) at.dependencies().head();
+            at = before.rdd();
+            if (before instanceof ShuffleDependency) {
+                // An exchange first puts beside each row the number of its task.
+                at = ((Dependency) at.dependencies().head()).rdd();
+                read = at;
+            }
+        }
+        return read;
     }
 
     private static void write(Object[] parts, OutputStream target) throws java.io.IOException {

@@ -41,15 +41,18 @@ class _Offered:
     folder: Path
 
 
-def collected(rows: DataFrame) -> list[bytes] | None:
-    """Run a batch and give its packets; None where our class is not to be had."""
+def collected(rows: DataFrame, *, whole: bool = False) -> list[bytes] | None:
+    """Run a batch and give its packets; None where our class is not to be had.
+
+    Where there are `whole` batches, one that a single task reads is that task alone.
+    """
     try:
         offered = _offered(rows.sparkSession.sparkContext._jvm)  # noqa: SLF001  # py4j has no types
     except LookupError:
         return None
     file = offered.folder / f"packets-{uuid4().hex}"
     try:
-        given = offered.collect(rows._jdf, str(file), _BY_CALL)  # noqa: SLF001
+        given = offered.collect(rows._jdf, str(file), _BY_CALL, whole)  # noqa: SLF001
         return _apart(file.read_bytes() if given is None else bytes(given))
     finally:
         file.unlink(missing_ok=True)
