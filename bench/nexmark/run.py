@@ -17,7 +17,7 @@ _METHOD = (
     "The queries of Nexmark over persons, auctions and bids (1 : 3 : 46, 10,000 a second of event"
     " time, hot keys as in its own generator). Each engine is a process that stays; for each query"
     " it first runs once, and that result is compared row by row with DuckDB's answer over the same"
-    " files: no speed without a right answer. It goes on until it has run for 3 seconds, or six"
+    " files: no speed without a right answer. It goes on until it has run for 3 seconds, or twenty"
     " times, to be warm. Then the engines take turns: three, and seven of those whose run lasts"
     " less than a second. A run goes from the start of the query to its end over all events."
     " Ours reads typed topics of the"
