@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
+from tests.eventually import eventually
 from tests.kafka.cluster import missing
 from tests.kafka.guarded import USER, Guarded, guarded_broker
 
@@ -45,7 +46,8 @@ def test_who_has_the_word_and_the_right_gets_in(tmp_path: Path) -> None:
         client = guarded.brokers.admin()
         for made in client.create_acls([right]).values():
             made.result(30)
-        assert written(guarded, topic, tls=False) is None
+        # The controller has the right before the broker has heard of it.
+        eventually(lambda: written(guarded, topic, tls=False) is None)
         assert written(guarded, topic, tls=True) is None
 
         settings = guarded.client(tls=False, password="another")
