@@ -18,14 +18,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit, nullif
 from pyspark.sql.streaming.state import GroupState
 
-from penstock.model.physical import Physical
 from penstock.spark.dispatch import dispatch_of
 from penstock.spark.job_files import current_files
 from penstock.spark.level import Bucket, Level, Remembered
+from penstock.spark.levels import Levels
 from penstock.spark.packet import encoded, in_order
 from penstock.spark.program_format import PACKETS_DDL
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.run import Parts
+from penstock.spark.stored_program import load_program
 
 
 class EarlierLevel:
@@ -52,10 +53,9 @@ class EarlierLevel:
         yield pd.DataFrame({"slot": slots, "blob": pd.Series([blob for _, blob in sent])})
 
 
-def earlier_stages(
-    session: SparkSession, physical: Physical, options: ProgramOptions, parts: Parts
-) -> DataFrame:
-    """Give the stages of a program as Spark's plan had them."""
+def earlier_stages(session: SparkSession, options: ProgramOptions, parts: Parts) -> DataFrame:
+    """Give the reading of a program and all its stages, which were of Spark's plan then."""
+    physical = load_program(options.program).physical
     frame = session.readStream.format(parts.format.name()).name("inputs")
     found = frame.options(**options.to_texts()).load()
     for number in range(len(physical.levels)):
@@ -71,7 +71,8 @@ def earlier_stages(
 
 def run_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let programs be run as an earlier release did."""
-    monkeypatch.setattr("penstock.spark.run.stages", earlier_stages)
+    monkeypatch.setattr("penstock.spark.run.read", earlier_stages)
+    monkeypatch.setattr(Levels, "packets", lambda _, rows: [row["blob"] for row in rows.collect()])
     monkeypatch.setattr("penstock.spark.run.adopt_states", lambda *_: None)
     monkeypatch.setattr("penstock.spark.run.rows_of_a_whole", lambda _: None)
 

@@ -270,4 +270,7 @@ def test_explain_ends_with_the_plan_that_spark_made(
     append(log, rows(4))
     query = program(by_window).start(home=home, checkpoint=tmp_path / "job", bounded=True)
     query.await_end()
-    assert "MapInArrow" in query.explain()
+    read, _, levels = query.explain().partition("What follows")
+    assert "MicroBatchScan" in read
+    assert "MapInArrow" in levels
+    assert "Exchange" in levels

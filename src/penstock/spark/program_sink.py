@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 import pyarrow as pa
@@ -31,9 +31,9 @@ from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
 from penstock.spark.delivery import NOTHING, Delivery
 from penstock.spark.handle import codecs_of
-from penstock.spark.jvm.collect import collected
 from penstock.spark.lag_group import commit_lag, with_available
 from penstock.spark.leave import left_by
+from penstock.spark.levels import Levels
 from penstock.spark.notes import Notes, gathered, notes_file, write_notes
 from penstock.spark.outlet import Outlet
 from penstock.spark.output import outlets
@@ -52,6 +52,7 @@ class ProgramSink:
 
     physical: Physical
     options: ProgramOptions
+    levels: Levels
     log_of: Callable[[str], Log]
     notify: Callable[[Left], None] = lambda _: None
     outlets: Mapping[str, Outlet] = field(init=False)
@@ -77,11 +78,7 @@ class ProgramSink:
     def __call__(self, rows: DataFrame, number: int) -> None:
         """Run a batch and end it; Spark calls this."""
         begun = monotonic()
-        blobs = collected(rows, whole=self.options.whole_rows is not None)
-        if blobs is None:
-            # Columns for what may be long: of rows the JVM makes texts byte by byte. Where results
-            # are staged by who reads, packets are few and short, and rows are the shorter way.
-            blobs = _columns(rows) if self.physical.levels else _rows(rows)
+        blobs = self.levels.packets(rows)
         millis = round(1000 * (monotonic() - begun))
         answered(lambda: self.commit(in_order(blobs), number, millis))
 
@@ -144,15 +141,6 @@ class ProgramSink:
             for topic, partition, rows in outlet.routed(log, whole, clock, self.codecs):
                 appends[topic, partition].append(pa.Table.from_batches([rows]))
         return appends, stored
-
-
-def _columns(found: Any) -> list[bytes]:  # noqa: ANN401  # PySpark takes it for a column
-    batches = found._collect_as_arrow()  # noqa: SLF001  # `toArrow` asks the JVM for more
-    return [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-
-
-def _rows(found: DataFrame) -> list[bytes]:
-    return [row["blob"] for row in found.collect()]
 
 
 def _notes(packets: Sequence[Packet]) -> Notes:

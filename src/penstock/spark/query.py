@@ -16,12 +16,14 @@ from penstock.errors import RunError
 from penstock.model.physical import Physical
 from penstock.model.progress import Process, Progress
 from penstock.spark.failure import run_error
+from penstock.spark.levels import Levels
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.program_progress import program_progress
 from penstock.spark.progress_file import left_before
 from penstock.spark.session import planner_server
 
 _RECENT_SECONDS = 2.0
+_AFTER = "== What follows, where a batch is more than one task's =="
 
 Status: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 
@@ -29,9 +31,12 @@ Status: TypeAlias = Literal["running", "ended", "stopped", "failed"]
 class ProgramQuery:
     """One program on Spark."""
 
-    def __init__(self, query: StreamingQuery, physical: Physical, options: ProgramOptions) -> None:
+    def __init__(
+        self, query: StreamingQuery, physical: Physical, options: ProgramOptions, levels: Levels
+    ) -> None:
         self._query = query
         self._options = options
+        self._levels = levels
         self.physical = physical
 
     @property
@@ -79,9 +84,10 @@ class ProgramQuery:
         try:
             # PySpark only prints it.
             text: str = query._jsq.explainInternal(False)  # noqa: FBT003, SLF001
+            levels = self._levels.explain()
         except Exception as error:
             raise run_error(error) from error
-        return text
+        return f"{text.rstrip()}\n\n{_AFTER}\n{levels}" if levels else text
 
     def await_end(self, timeout: timedelta | None = None) -> bool:
         """Wait until it ends, or the time is over; a failure is raised."""

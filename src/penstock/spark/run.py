@@ -1,4 +1,4 @@
-"""Runs a physical plan as one Spark query: a source, a stateful stage a level, a sink."""
+"""Runs a physical plan as one Spark query: a source, and a sink that takes batches on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit, nullif
 
 from penstock.connect.results import Writer, claim_tables, stored_tables
 from penstock.errors import RunError
@@ -19,7 +18,6 @@ from penstock.model.physical import Physical
 from penstock.model.progress import Progress
 from penstock.spark.acknowledge import require_trimmable
 from penstock.spark.admission import BatchLimits
-from penstock.spark.chains import Chains
 from penstock.spark.checkpoint_check import mend_logs
 from penstock.spark.cluster.executors import tasks_of
 from penstock.spark.configured import configured_session
@@ -33,8 +31,9 @@ from penstock.spark.input_schema import require_formats, require_inputs
 from penstock.spark.inputs import input_log
 from penstock.spark.job_files import JobFiles, current_files
 from penstock.spark.level import Level
+from penstock.spark.levels import Levels
 from penstock.spark.output import ensure_topics
-from penstock.spark.program_format import PACKETS_DDL, ProgramFormat
+from penstock.spark.program_format import ProgramFormat
 from penstock.spark.program_offset import ProgramOffset
 from penstock.spark.program_options import ProgramOptions, Until
 from penstock.spark.program_progress import program_progress
@@ -153,7 +152,13 @@ def start(  # noqa: PLR0913  # all but the program are by name
         trim=how.trim,
     )
     own = program_session(the_session(), parts.format)
-    sink = parts.sink(kept, options, parts.format.log_of, _notifier(kept, on_progress))
+    sink = parts.sink(
+        kept,
+        options,
+        Levels(kept, options, parts.level),
+        parts.format.log_of,
+        _notifier(kept, on_progress),
+    )
     return _started(own, sink, parts, how)
 
 
@@ -166,7 +171,7 @@ def _started(
         session.conf.set("spark.sql.streaming.minBatchesToRetain", "100")
     session.conf.set("spark.sql.shuffle.partitions", str(physical.settings.parallelism))
     writer = (
-        stages(session, physical, options, parts)
+        read(session, options, parts)
         .writeStream.outputMode("append")
         .queryName(f"{physical.name}-{options.job}")
         .option("checkpointLocation", str(options.files.spark))
@@ -182,33 +187,13 @@ def _started(
         query = writer.start()
     except Exception as error:
         raise run_error(error) from error
-    return ProgramQuery(query, physical, options)
+    return ProgramQuery(query, physical, options, sink.levels)
 
 
-def stages(
-    session: SparkSession, physical: Physical, options: ProgramOptions, parts: Parts
-) -> DataFrame:
-    """Give the stages of a program as Spark's plan has them."""
+def read(session: SparkSession, options: ProgramOptions, parts: Parts) -> DataFrame:
+    """Give the reading of a program's topics, which is all that Spark plans for every batch."""
     reader = session.readStream.format(parts.format.name()).name(_SOURCE_NAME)
-    frame = reader.options(**options.to_texts()).load()
-    frame = _followed(frame, physical, options)
-    for number in range(len(physical.levels)):
-        if number and physical.settings.fuse:
-            # Rows as Python gives them cannot be exchanged as they are (ClassCastException): a
-            # projection that Spark cannot leave out makes them into its own.
-            frame = frame.select(nullif("slot", lit(-1)).alias("slot"), "blob")
-        level = parts.level.of(options, number)
-        shared_out = frame.repartition(physical.settings.parallelism, "slot")
-        frame = shared_out.mapInArrow(level, PACKETS_DDL)
-        frame = _followed(frame, physical, options)
-    return frame
-
-
-def _followed(frame: DataFrame, physical: Physical, options: ProgramOptions) -> DataFrame:
-    """Add a stage for chains where they are not fused into the stage before."""
-    if physical.settings.fuse:
-        return frame
-    return frame.mapInArrow(Chains(options.program, options.home, options.staging), PACKETS_DDL)
+    return reader.options(**options.to_texts()).load()
 
 
 def _taken_files(physical: Physical, checkpoint: Path, log: Log, parts: Parts) -> JobFiles:

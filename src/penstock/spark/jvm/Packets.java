@@ -7,28 +7,36 @@ import java.io.FileOutputStream;
 import java.io.OutputStream;
 import java.io.Serializable;
 import java.util.ArrayList;
-import org.apache.spark.Dependency;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.RDDScanExec;
+import org.apache.spark.sql.execution.SparkPlan;
 import scala.collection.Iterator;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
+import scala.runtime.AbstractPartialFunction;
 
 /** The packets of a batch, one after the other, each after its length. */
 public class Packets {
-    /** Gives them, or writes them to a file and gives null where they are more than `most` bytes. */
-    public static byte[] collect(Dataset rows, String file, int most, boolean whole)
+    /** Gives the number of tasks that read a batch. */
+    public static int tasksOf(Dataset rows) {
+        return rowsOf(rows.queryExecution()).getNumPartitions();
+    }
+
+    /**
+     * Gives them, or writes them to a file and gives null where they are more than `most` bytes.
+     * The stages of `levels`, if there are any, are those of another batch: they were planned once.
+     */
+    public static byte[] collect(Dataset rows, Dataset levels, String file, int most)
             throws java.io.IOException {
         RDD found = rowsOf(rows.queryExecution());
-        if (whole) {
-            RDD read = readOf(found);
-            // What a single task reads it has taken through all levels: they need not be run.
-            if (read.getNumPartitions() == 1) found = read;
+        if (levels != null) {
+            SparkPlan planned = levels.queryExecution().executedPlan();
+            found = ((SparkPlan) planned.transform(new Instead(found))).execute();
         }
         Take take = new Take(rows.schema().fieldIndex("blob"));
         Object[] parts = (Object[]) found.sparkContext().runJob(
@@ -58,22 +66,6 @@ public class Packets {
         return plan instanceof LogicalRDD ? ((LogicalRDD) plan).rdd() : execution.toRdd();
     }
 
-    // What is read, before the first exchange; without an exchange, all there is.
-    private static RDD readOf(RDD rows) {
-        RDD read = rows;
-        RDD at = rows;
-        while (at.dependencies().nonEmpty()) {
-            Dependency before = (Dependency) at.dependencies().head();
-            at = before.rdd();
-            if (before instanceof ShuffleDependency) {
-                // An exchange first puts beside each row the number of its task.
-                at = ((Dependency) at.dependencies().head()).rdd();
-                read = at;
-            }
-        }
-        return read;
-    }
-
     private static void write(Object[] parts, OutputStream target) throws java.io.IOException {
         DataOutputStream out = new DataOutputStream(target);
         for (int i = 0; i < parts.length; i++) {
@@ -84,6 +76,26 @@ public class Packets {
             }
         }
         out.flush();
+    }
+
+    /** Puts the rows of one batch where the plan has those of another. */
+    public static class Instead extends AbstractPartialFunction {
+        private final RDD rows;
+
+        public Instead(RDD rows) {
+            this.rows = rows;
+        }
+
+        public boolean isDefinedAt(Object node) {
+            return node instanceof RDDScanExec;
+        }
+
+        public Object applyOrElse(Object node, scala.Function1 otherwise) {
+            if (!(node instanceof RDDScanExec)) return otherwise.apply(node);
+            RDDScanExec scan = (RDDScanExec) node;
+            return scan.copy(scan.output(), this.rows, scan.name(), scan.outputPartitioning(),
+                scan.outputOrdering(), scan.stream());
+        }
     }
 
     /** A class with a name: of a lambda Spark reads the byte code before every job. */

@@ -35,27 +35,46 @@ def offer_packets(context: SparkContext, scratch: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Offered:
-    """What collects in one JVM, and where it puts what is long."""
+    """What collects in one JVM and counts tasks, and where it puts what is long."""
 
     collect: Any
+    tasks_of: Any
     folder: Path
 
 
-def collected(rows: DataFrame, *, whole: bool = False) -> list[bytes] | None:
+def tasks_of(rows: DataFrame) -> int:
+    """Give the number of tasks that read a batch."""
+    offered = _offered_in(rows)
+    frame: Any = rows._jdf  # noqa: SLF001  # py4j has no types
+    if offered is None:
+        return int(frame.rdd().getNumPartitions())
+    return int(offered.tasks_of(frame))
+
+
+def collected(rows: DataFrame, levels: DataFrame | None = None) -> list[bytes] | None:
     """Run a batch and give its packets; None where our class is not to be had.
 
-    Where there are `whole` batches, one that a single task reads is that task alone.
+    Rows go through the stages of `levels`, if there are any, which may be those of another batch:
+    so these are planned once.
     """
-    try:
-        offered = _offered(rows.sparkSession.sparkContext._jvm)  # noqa: SLF001  # py4j has no types
-    except LookupError:
+    offered = _offered_in(rows)
+    if offered is None:
         return None
     file = offered.folder / f"packets-{uuid4().hex}"
+    stages: Any = None if levels is None else levels._jdf  # noqa: SLF001  # py4j has no types
     try:
-        given = offered.collect(rows._jdf, str(file), _BY_CALL, whole)  # noqa: SLF001
+        given = offered.collect(rows._jdf, stages, str(file), _BY_CALL)  # noqa: SLF001  # as above
         return _apart(file.read_bytes() if given is None else bytes(given))
     finally:
         file.unlink(missing_ok=True)
+
+
+def _offered_in(rows: DataFrame) -> _Offered | None:
+    """Give what collects where some rows are, if our class is to be had."""
+    try:
+        return _offered(rows.sparkSession.sparkContext._jvm)  # noqa: SLF001  # py4j has no types
+    except LookupError:
+        return None
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +86,8 @@ def _offered(java: Any) -> _Offered:  # noqa: ANN401  # py4j has no types
     folder = java.java.lang.System.getProperty(_FOLDER)
     if folder is None:
         raise LookupError(_FOLDER)
-    return _Offered(java.penstock.Packets.collect, Path(folder))
+    ours = java.penstock.Packets
+    return _Offered(ours.collect, ours.tasksOf, Path(folder))
 
 
 def _apart(joined: bytes) -> list[bytes]:

@@ -25,6 +25,7 @@ from penstock.model.progress import Progress
 from penstock.spark.admission import BatchLimits
 from penstock.spark.file_clock import FileClock
 from penstock.spark.job_files import JobFiles
+from penstock.spark.levels import Levels
 from penstock.spark.program_options import ProgramOptions
 from penstock.spark.progress_file import Left
 from penstock.spark.query import ProgramQuery, Status
@@ -123,6 +124,7 @@ def _sink(
     station: Station,
     physical: Physical,
     options: ProgramOptions,
+    levels: Levels,
     log_of: Callable[[str], Log],
     notify: Callable[[Left], None],
 ) -> StandbySink:
@@ -130,7 +132,8 @@ def _sink(
     takes_hung = not stored_tables(physical)
     log = log_of(options.home)
     station.publish_by(log, f"program-{options.job}", takes_hung=takes_hung)
-    return StandbySink(physical, options, publishing_log(log_of, station), notify, station=station)
+    own_log = publishing_log(log_of, station)
+    return StandbySink(physical, options, levels, own_log, notify, station=station)
 
 
 class ActiveQuery:
