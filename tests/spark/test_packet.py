@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import polars as pl
 import pytest
 
+from penstock.errors import StorageError
 from penstock.kernel.arrival import Skew
 from penstock.kernel.port import Counts
 from penstock.spark.batch import Batch, first_marks
+from penstock.spark.frame_file import clear
 from penstock.spark.packet import (
     Account,
     Packet,
@@ -39,6 +44,39 @@ def test_a_packet_comes_back_as_it_was_sent(packet: Packet) -> None:
     assert (found.origin, found.candidates) == (packet.origin, packet.candidates)
     assert (found.batch, found.account) == (packet.batch, packet.account)
     assert found.staged == packet.staged
+
+
+def test_many_rows_travel_in_a_file_and_few_in_the_packet(packet: Packet, tmp_path: Path) -> None:
+    many = replace(
+        packet,
+        parcels=(
+            (
+                "agg-1",
+                pl.DataFrame({"n": range(20_000), "k": [f"the key {n}" for n in range(20_000)]}),
+            ),
+            *packet.parcels,
+        ),
+    )
+    blob = encode(many, str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    assert len(blob) < file.stat().st_size / 100
+    found = decode(blob)
+    # What is mapped outlives its file, as a state may that was made of it.
+    clear(str(tmp_path))
+    assert not list(tmp_path.iterdir())
+    assert [target for target, _ in found.parcels] == [target for target, _ in many.parcels]
+    for (_, one), (_, other) in zip(found.parcels, many.parcels, strict=True):
+        assert one.equals(other)
+        assert one.schema == other.schema
+    assert (found.batch, found.account, found.staged) == (many.batch, many.account, many.staged)
+    assert decode(encode(packet, str(tmp_path))).origin == packet.origin
+    assert not list(tmp_path.iterdir())
+
+
+def test_frames_that_cannot_be_written_are_an_error_with_a_code(tmp_path: Path) -> None:
+    many = Packet((0, 0), parcels=(("agg-1", pl.DataFrame({"n": range(20_000)})),))
+    with pytest.raises(StorageError, match="STORAGE_FAILED"):
+        encode(many, str(tmp_path / "gone"))
 
 
 def test_packets_are_taken_in_the_order_of_their_senders() -> None:

@@ -22,16 +22,17 @@ class Chains:
     program: str
     home: str
     staging: str
+    frames: str = ""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Take the packets of one task."""
         dispatch = dispatch_of(self.program, self.home, self.staging)
         for batch in batches:
             for slot, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                yield packet_rows(_followed(dispatch, slot, blob))
+                yield packet_rows(_followed(dispatch, slot, blob, self.frames))
 
 
-def _followed(dispatch: Dispatch, slot: int, blob: bytes) -> list[tuple[int, bytes]]:
+def _followed(dispatch: Dispatch, slot: int, blob: bytes, frames: str) -> list[tuple[int, bytes]]:
     if dispatch.slots.owner(slot) is not None:
         return [(slot, blob)]
     packet = decode(blob)
@@ -50,7 +51,7 @@ def _followed(dispatch: Dispatch, slot: int, blob: bytes) -> list[tuple[int, byt
         account = _with_counts(account, worked)
     # One more number, so that no two packets for a bucket have the same origin.
     sent = replace(packet, origin=(*packet.origin, 0), parcels=(), account=account)
-    return encoded(dispatch.send(parcels, sent, packet.batch, lane=packet.origin[-1]))
+    return encoded(dispatch.send(parcels, sent, packet.batch, lane=packet.origin[-1]), frames)
 
 
 def _with_counts(account: Account, worked: Worked) -> Account:

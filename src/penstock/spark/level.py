@@ -55,14 +55,23 @@ class Level:
     """The folder of large states."""
     inherited: str = ""
     """The folder of states that the program began with, where it goes on after another."""
+    frames: str = ""
+    """The folder of frames on their way from task to task."""
 
     @classmethod
     def of(cls, options: ProgramOptions, number: int) -> Self:
         """Give a level of a program."""
         files = options.files
         inherited = str(files.inherited) if files.inherited.exists() else ""
-        memory = str(files.memory)
-        return cls(options.program, number, options.home, options.staging, memory, inherited)
+        return cls(
+            program=options.program,
+            number=number,
+            home=options.home,
+            staging=options.staging,
+            memory=str(files.memory),
+            inherited=inherited,
+            frames=options.frames,
+        )
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Take the groups of one task, one after the other."""
@@ -83,7 +92,8 @@ class Level:
         if owner is None:
             return [(slot, blob) for blob in blobs]
         packets = in_order(blobs)
-        return encoded(Bucket(self, dispatch, *owner).step(packets, remembered(packets, *owner)))
+        bucket = Bucket(self, dispatch, *owner)
+        return encoded(bucket.step(packets, remembered(packets, *owner)), self.frames)
 
     def through(
         self, dispatch: Dispatch, sent: Sequence[tuple[int, Packet]]

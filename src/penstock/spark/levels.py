@@ -82,7 +82,8 @@ class Levels:
         if self._physical.settings.fuse:
             return frame
         options = self._options
-        return frame.mapInArrow(Chains(options.program, options.home, options.staging), PACKETS_DDL)
+        chains = Chains(options.program, options.home, options.staging, options.frames)
+        return frame.mapInArrow(chains, PACKETS_DDL)
 
 
 def _columns(found: Any) -> list[bytes]:  # noqa: ANN401  # PySpark takes it for a column

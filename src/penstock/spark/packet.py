@@ -12,17 +12,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import polars as pl
 import pyarrow as pa
 
 from penstock.kernel.arrival import Skew
 from penstock.kernel.port import Counts, Frame
 from penstock.kernel.watermark import Place
 from penstock.spark.batch import Batch
+from penstock.spark.frame_file import mapped, read_frame, write_file, write_frame
 from penstock.spark.stage import Piece, Staged
 
 _FRONT = 4
 _ALIGN = 64
+_IN_PACKET_BYTES = 64 * 1024
+"""More bytes of frames than this are worth a file: Spark carries its name instead of them."""
 
 Origin: TypeAlias = tuple[int, ...]
 """Who sent it, so that packets are taken in the same order when a batch is run again."""
@@ -60,14 +62,22 @@ class Packet:
     staged: Staged | None = None
 
 
-def encode(packet: Packet) -> bytes:
-    """Write a packet; `decode` reads it."""
-    bodies = [_written(frame) for _, frame in packet.parcels]
+def encode(packet: Packet, folder: str = "") -> bytes:
+    """Write a packet, its frames into a file where there are many rows and a folder for it."""
+    frames = [frame for _, frame in packet.parcels]
+    body, file = b"", ""
+    if folder and sum(frame.estimated_size() for frame in frames) > _IN_PACKET_BYTES:
+        file, sizes = write_file(folder, frames)
+    else:
+        stream = io.BytesIO()
+        sizes = [write_frame(frame, stream) for frame in frames]
+        body = stream.getvalue()
     head = {
         "origin": packet.origin,
         "parcels": [
-            (target, len(body)) for (target, _), body in zip(packet.parcels, bodies, strict=True)
+            (target, size) for (target, _), size in zip(packet.parcels, sizes, strict=True)
         ],
+        "file": file,
         "candidates": [(*place, said) for place, said in packet.candidates.items()],
         "batch": None if packet.batch is None else packet.batch.to_json(),
         "account": None if packet.account is None else _account_json(packet.account),
@@ -75,12 +85,12 @@ def encode(packet: Packet) -> bytes:
     }
     text = json.dumps(head).encode()
     text += b" " * (-(_FRONT + len(text)) % _ALIGN)
-    return b"".join((len(text).to_bytes(_FRONT, "little"), text, *bodies))
+    return b"".join((len(text).to_bytes(_FRONT, "little"), text, body))
 
 
-def encoded(sent: Iterable[tuple[int, Packet]]) -> list[tuple[int, bytes]]:
+def encoded(sent: Iterable[tuple[int, Packet]], folder: str = "") -> list[tuple[int, bytes]]:
     """Write packets that are sent to slots."""
-    return [(slot, encode(packet)) for slot, packet in sent]
+    return [(slot, encode(packet, folder)) for slot, packet in sent]
 
 
 def decode(blob: bytes) -> Packet:
@@ -89,8 +99,10 @@ def decode(blob: bytes) -> Packet:
     head = json.loads(blob[_FRONT:start])
     parcels: list[tuple[str, Frame]] = []
     buffer = pa.py_buffer(blob)
+    if head["file"]:
+        buffer, start = mapped(head["file"]), 0
     for target, size in head["parcels"]:
-        parcels.append((target, _read(buffer.slice(start, size))))
+        parcels.append((target, read_frame(buffer.slice(start, size))))
         start += size
     return Packet(
         tuple(head["origin"]),
@@ -127,19 +139,6 @@ def merged_candidates(packets: Iterable[Packet]) -> dict[Place, int | None]:
                 said if before is None else before if said is None else max(before, said)
             )
     return merged
-
-
-def _written(frame: Frame) -> bytes:
-    stream = io.BytesIO()
-    frame.write_ipc_stream(stream, compression="uncompressed", compat_level=pl.CompatLevel.newest())
-    # Aligned, frames are read where they lie.
-    return stream.getvalue() + bytes(-stream.tell() % _ALIGN)
-
-
-def _read(buffer: pa.Buffer) -> Frame:
-    frame = pl.from_arrow(pa.ipc.open_stream(buffer).read_all())
-    assert isinstance(frame, pl.DataFrame)
-    return frame
 
 
 def _account_json(account: Account) -> dict[str, Any]:

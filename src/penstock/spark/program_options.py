@@ -48,6 +48,8 @@ class ProgramOptions:
     recovery: Recovery = "passive"
     latency: float = 0.0
     """Seconds that a batch should take at most; 0 where nobody said."""
+    frames: str = ""
+    """The folder of frames on their way from task to task; no name where they are in packets."""
     trim: bool = False
     """Whether topics are trimmed; only the process that ends batches needs to know."""
 

@@ -30,6 +30,7 @@ from penstock.spark.answered import answered
 from penstock.spark.aside import store_target
 from penstock.spark.batch_time import watermarks_after
 from penstock.spark.delivery import NOTHING, Delivery
+from penstock.spark.frame_file import clear
 from penstock.spark.handle import codecs_of
 from penstock.spark.lag_group import commit_lag, with_available
 from penstock.spark.leave import left_by
@@ -81,6 +82,7 @@ class ProgramSink:
         blobs = self.levels.packets(rows)
         millis = round(1000 * (monotonic() - begun))
         answered(lambda: self.commit(in_order(blobs), number, millis))
+        clear(self.options.frames)
 
     def commit(self, packets: Sequence[Packet], number: int, millis: int = 0) -> None:
         """End a batch: first what the next one needs to know, then its rows."""

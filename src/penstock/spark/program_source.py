@@ -155,7 +155,7 @@ class ProgramReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if partition.whole:
             for number in range(len(dispatch.program.physical.levels)):
                 sent = self._level().of(options, number).through(dispatch, sent)
-        yield packet_rows(encoded(sent))
+        yield packet_rows(encoded(sent, options.frames))
 
     @override
     def commit(self, end: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from penstock.spark.cluster.executors import tasks_of
 from penstock.spark.configured import configured_session
 from penstock.spark.failure import run_error
 from penstock.spark.file_clock import FileClock
+from penstock.spark.frame_file import prepared_folder
 from penstock.spark.give_up import prepare_files
 from penstock.spark.handle import codecs_of
 from penstock.spark.housekeeping import tidy
@@ -149,6 +150,7 @@ def start(  # noqa: PLR0913  # all but the program are by name
         guarantee=how.guarantee,
         recovery=how.recovery,
         latency=how.latency.total_seconds() if how.latency else 0.0,
+        frames=prepared_folder(the_session(), identity.job),
         trim=how.trim,
     )
     own = program_session(the_session(), parts.format)

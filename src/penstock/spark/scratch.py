@@ -12,6 +12,8 @@ from pathlib import Path
 
 _PREFIX = "penstock-spark-"
 _OWNER = "owner"
+SCRATCH = "spark.penstock.scratch"
+"""The setting of a session that names its folder."""
 
 
 def new_scratch(parent: Path | None = None) -> Path:

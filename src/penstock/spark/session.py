@@ -37,7 +37,7 @@ from penstock.spark.kafka.format import KafkaFormat
 from penstock.spark.kafka.session import KafkaSession
 from penstock.spark.local_files import leave_out_checksums
 from penstock.spark.planner.forking import Planners
-from penstock.spark.scratch import new_scratch
+from penstock.spark.scratch import SCRATCH, new_scratch
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -94,7 +94,6 @@ appender.file.fileName = {file}
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSS}} %p %c: %m%n%ex
 """
-_SCRATCH = "spark.penstock.scratch"
 _OPTIONS = "spark.driver.extraJavaOptions"
 _STARTING = threading.Lock()
 _PLANNERS: list[Planners] = []
@@ -126,7 +125,7 @@ def spark_session(
             "spark.sql.shuffle.partitions": str(max(2, available_cores())),
             "spark.local.dir": str(scratch),
             "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-            _SCRATCH: str(scratch),
+            SCRATCH: str(scratch),
             **({} if is_local(master) else cluster_settings(master, cluster, scratch)),
         }
         chosen = _of_java(scratch, java, {**SETTINGS, **own, **(settings or {})})
@@ -138,7 +137,7 @@ def stop_session() -> None:
     if SparkContext._active_spark_context is None:  # noqa: SLF001
         return
     session = SparkSession.builder.getOrCreate()
-    scratch = session.conf.get(_SCRATCH, "")
+    scratch = session.conf.get(SCRATCH, "")
     gateway: Any = SparkContext._gateway  # noqa: SLF001  # Spark offers no way to end its JVM
     session.stop()
     gateway.shutdown()
@@ -159,7 +158,7 @@ def planner_server() -> int | None:
 
 def spark_log(session: SparkSession) -> Path:
     """Where Spark writes its own warnings and stack traces while the session lives."""
-    return Path(session.conf.get(_SCRATCH) or "") / "spark.log"
+    return Path(session.conf.get(SCRATCH) or "") / "spark.log"
 
 
 def _start(
