@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,8 @@ def in_packets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.spark.run.prepared_folder", lambda *_: "")
 
 
-def files_of(spark: SparkSession, job: str) -> Iterator[Path]:
-    return (Path(str(spark.conf.get(SCRATCH))) / "frames" / job).iterdir()
+def files_of(spark: SparkSession, job: str) -> list[Path]:
+    return list((Path(str(spark.conf.get(SCRATCH))) / "frames" / job).iterdir())
 
 
 def given(log: EmbeddedLog, suffix: str) -> dict[str, list[dict[str, object]]]:
@@ -49,7 +48,7 @@ def test_rows_in_files_give_what_rows_in_packets_give(
     jobs: Jobs, log: EmbeddedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = jobs.run(chained(), rows=ROWS // 2)
-    assert not list(files_of(jobs.spark, query.job))
+    assert not files_of(jobs.spark, query.job)
     in_packets(monkeypatch)
     side = Jobs(jobs.spark, jobs.home, tmp_path / "packets")
     side.run(renamed(chained(), "-packets"), rows=ROWS // 2)
@@ -65,10 +64,10 @@ def test_what_a_batch_that_failed_leaves_is_gone_at_the_next_start(
     arm(home, "level 0 done")
     with pytest.raises(RunError, match="fault at level 0 done"):
         query.await_end()
-    left = list(files_of(jobs.spark, query.job))
+    left = files_of(jobs.spark, query.job)
     assert left
     assert prepared_folder(jobs.spark, query.job)
-    assert not list(files_of(jobs.spark, query.job))
+    assert not files_of(jobs.spark, query.job)
     jobs.run(chained(), rows=ROWS // 2)
     in_packets(monkeypatch)
     side = Jobs(jobs.spark, jobs.home, tmp_path / "packets")

@@ -71,12 +71,14 @@ def test_many_rows_travel_in_a_file_and_few_in_the_packet(packet: Packet, tmp_pa
     assert (found.batch, found.account, found.staged) == (many.batch, many.account, many.staged)
     assert decode(encode(packet, str(tmp_path))).origin == packet.origin
     assert not list(tmp_path.iterdir())
+    clear(str(tmp_path / "never made"))
 
 
 def test_frames_that_cannot_be_written_are_an_error_with_a_code(tmp_path: Path) -> None:
     many = Packet((0, 0), parcels=(("agg-1", pl.DataFrame({"n": range(20_000)})),))
+    (tmp_path / "frames").write_text("in the way")
     with pytest.raises(StorageError, match="STORAGE_FAILED"):
-        encode(many, str(tmp_path / "gone"))
+        encode(many, str(tmp_path / "frames"))
 
 
 def test_packets_are_taken_in_the_order_of_their_senders() -> None:

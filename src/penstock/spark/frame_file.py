@@ -8,6 +8,7 @@ frames.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -33,25 +34,27 @@ def prepared_folder(session: SparkSession, job: str) -> str:
     scratch = session.conf.get(SCRATCH, "")
     if not scratch or not is_local(session.sparkContext.master or ""):
         return ""
-    folder = Path(scratch) / _FOLDER / job
-    with coded_storage_errors(f'making "{folder}"'):
-        folder.mkdir(parents=True, exist_ok=True)
-    clear(str(folder))
-    return str(folder)
+    folder = str(Path(scratch) / _FOLDER / job)
+    clear(folder)
+    return folder
 
 
 def clear(folder: str) -> None:
     """Remove the files of a batch that is over, and what tasks that were ended have left."""
-    if folder:
-        for path in Path(folder).iterdir():
+    # There is none before the first file, nor when the session has ended meanwhile.
+    with contextlib.suppress(FileNotFoundError):
+        for path in Path(folder).iterdir() if folder else ():
             path.unlink(missing_ok=True)
 
 
 def write_file(folder: str, frames: Sequence[Frame]) -> tuple[str, list[int]]:
     """Write some frames into a file of their own; give it, and the bytes of each."""
     path = Path(folder) / uuid4().hex
-    with coded_storage_errors(f'writing "{path}"'), path.open("wb", buffering=0) as file:
-        return str(path), [write_frame(frame, file) for frame in frames]
+    with coded_storage_errors(f'writing "{path}"'):
+        # Who tidies up the system's place for temporary files may take an idle job's folder.
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb", buffering=0) as file:
+            return str(path), [write_frame(frame, file) for frame in frames]
 
 
 def write_frame(frame: Frame, target: IO[bytes]) -> int:
