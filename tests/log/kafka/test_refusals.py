@@ -39,6 +39,23 @@ DOORS: dict[str, Callable[[Log], object]] = {
 
 
 @pytest.mark.parametrize(
+    ("stopped", "heard"),
+    [
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (KafkaException(KafkaError(KafkaError._TRANSPORT)), LogError),
+        (ValueError("of its own"), SystemError),
+        (None, SystemError),
+    ],
+)
+def test_what_stopped_a_function_in_c_is_heard_instead_of_its_guise(
+    stopped: BaseException | None, heard: type[BaseException]
+) -> None:
+    asked = clients.Clients(kafka_place("kafka://127.0.0.1:1", {}))
+    with pytest.raises(heard), asked.errors("asking for offsets"):
+        raise SystemError("returned a result with an exception set") from stopped
+
+
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         (KafkaError._ALL_BROKERS_DOWN, "KAFKA_UNREACHABLE"),

@@ -18,7 +18,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it says no 
     ClusterMetadata,
 )
 
-from penstock.log.kafka.failures import coded, error_of, refused_setting
+from penstock.log.kafka.failures import coded, error_of, refused_setting, undisguised
 from penstock.log.kafka.properties import KafkaPlace
 
 PATIENCE = 30.0
@@ -136,7 +136,8 @@ class Clients:
     def errors(self, doing: str) -> Iterator[None]:
         """Give every error of Kafka inside a with block a code, a fact and a hint."""
         try:
-            yield
+            with undisguised():
+                yield
         except KafkaException as failure:
             error = error_of(failure)
             if error is None:

@@ -77,6 +77,21 @@ _LOST = {
 }
 
 
+@contextlib.contextmanager
+def undisguised() -> Iterator[None]:
+    """Let out what a function of the client was stopped by.
+
+    A callback that fails, or a Ctrl-C, is told by Python as a defect of the function in C that it
+    came to.
+    """
+    try:
+        yield
+    except SystemError as failure:
+        if isinstance(failure.__cause__, KafkaException | KeyboardInterrupt):
+            raise failure.__cause__ from None
+        raise
+
+
 def error_of(failure: BaseException) -> KafkaError | None:
     """The error that Kafka or its library gave; None for a failure of another kind."""
     if isinstance(failure, KafkaError):

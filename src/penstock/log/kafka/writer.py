@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -77,7 +77,7 @@ def send(producer: Producer, place: TopicPartition, records: Sendable) -> Sent:
                     produce(topic, value, key, partition, sent, None, at, list(headers))
                 break
             except BufferError:
-                _serve(lambda: producer.poll(_SLICE))
+                producer.poll(_SLICE)
         sent.count += 1
     return sent
 
@@ -86,19 +86,9 @@ def settle(producer: Producer, sent: Sent) -> None:
     """Return when all records were acknowledged, or one of them failed for good."""
     deadline = time.monotonic() + DELIVERY + _MARGIN
     while sent.left > 0 and time.monotonic() < deadline:
-        _serve(lambda: producer.flush(_SLICE))
+        producer.flush(_SLICE)
     if sent.left > 0 and sent.error is None:
         sent.error = KafkaError(KafkaError._MSG_TIMED_OUT)  # noqa: SLF001  # librdkafka's own
-
-
-def _serve(act: Callable[[], object]) -> None:
-    """Let a producer call back; an error for good comes in the guise of a broken callback."""
-    try:
-        act()
-    except SystemError as failure:
-        if isinstance(failure.__cause__, KafkaException):
-            raise failure.__cause__ from None
-        raise
 
 
 class Writer:
