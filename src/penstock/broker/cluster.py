@@ -207,7 +207,9 @@ class _Launch:
         command = (
             *(self._java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
             *("-cp", f"{self._with.jars}/*", "kafka.tools.StorageTool", "format"),
-            *("--cluster-id", self._plan.cluster_id, "--config", str(folder / _SETTINGS)),
+            # As one word: an id that begins with a dash would be taken for a flag.
+            f"--cluster-id={self._plan.cluster_id}",
+            f"--config={folder / _SETTINGS}",
         )
         return subprocess.Popen(  # noqa: S603  # our own words and the Java that Spark would take
             command,
