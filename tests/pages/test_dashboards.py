@@ -150,7 +150,8 @@ def test_a_dashboard_is_made_edited_and_saved_on_the_page(
     expect(page.locator("[data-panel]")).to_have_count(1)
     expect(page.locator('[data-panel="0"]')).to_contain_text("One")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("button", name="Edit")).to_be_visible()
+    # Exactly: each panel has one to edit it, until all is saved.
+    expect(page.get_by_role("button", name="Edit", exact=True)).to_be_visible()
     found = DashboardFiles(work.folder / "dashboards").get("my-shop")
     assert (found.title, [panel.title for panel in found.panels]) == ("My shop", ["One"])
 
