@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -70,12 +68,12 @@ def test_a_copy_to_kafka_survives_kills(working_directory: Path, kafka: Brokers)
     with open_log(f"kafka://{kafka.address}") as target:
         for share in (0.1, 0.5):
             process = start(*words)
-            _until(partial(_reaches, target, name, share * RECORDS))
+            kafka.until(partial(_reaches, target, name, share * RECORDS), 60)
             process.kill()
             process.communicate(timeout=30)
         process = start(*words)
         # Offsets tell less: what a kill cut short has some, too, and so has the end of each batch.
-        _until(partial(_holds, target, name, RECORDS))
+        kafka.until(partial(_holds, target, name, RECORDS), 60)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
         assert process.returncode == 130, said
@@ -88,10 +86,3 @@ def _reaches(log: Log, topic: str, offset: float) -> bool:
 
 def _holds(log: Log, topic: str, count: int) -> bool:
     return _reaches(log, topic, count) and len(values(log, topic)) >= count
-
-
-def _until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
